@@ -1,0 +1,5 @@
+//! Judgement: laws, divergence, statistics and verdicts. Pure functions over transcripts, no files, no clock.
+
+pub mod verdict;
+
+pub use verdict::{Difference, Verdict};

@@ -1,0 +1,8 @@
+//! The only reader of the environment.
+#![expect(clippy::disallowed_methods, reason = "this module is the environment's home")]
+
+/// The columns of the terminal as the shell exports them, when it does.
+#[must_use]
+pub fn columns() -> Option<u16> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
+}

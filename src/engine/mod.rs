@@ -1,0 +1,1 @@
+//! The thing measured: model, caches, routes, drafters, plain decoding and the round loop.

@@ -1,0 +1,12 @@
+//! Tells whether greedy speculative decoding gives byte for byte what plain decoding gives, and where it does not.
+//!
+//! The modules are in reading order, which is the order of trust: a transcript can be judged with its bytes and
+//! the laws alone, before any engine or GPU is named.
+
+pub mod transcript; // DATA: the format, its reader and writer
+#[rustfmt::skip]
+pub mod algebra; // JUDGEMENT: laws, divergence, verdicts; pure
+pub mod cli; // one file a verb
+#[cfg(feature = "engine")]
+pub mod engine; // THE THING MEASURED: model, caches, routes, rounds
+pub mod results; // what commands store, and the one table builder

@@ -1,0 +1,5 @@
+//! What commands store and print: one result struct a command, and the one table builder.
+
+pub mod table;
+
+pub use table::Table;

@@ -1,0 +1,145 @@
+//! The one table builder: terminal, markdown and CSV come from the same rows.
+//!
+//! Whoever prints a result builds a [`Table`] once; that the three forms agree is then not a matter of care.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
+use std::fmt::Write as _;
+
+/// Rows under named columns, as text.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+#[derive(Debug, Clone)]
+struct Column {
+    name: String,
+    numeric: bool,
+}
+
+impl Table {
+    /// A table without columns.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a column of text.
+    #[must_use]
+    pub fn text(mut self, name: &str) -> Self {
+        self.columns.push(Column { name: name.to_owned(), numeric: false });
+        self
+    }
+
+    /// Adds a column of numbers, set flush right.
+    #[must_use]
+    pub fn number(mut self, name: &str) -> Self {
+        self.columns.push(Column { name: name.to_owned(), numeric: true });
+        self
+    }
+
+    /// Adds a row; missing cells are empty, cells beyond the columns are dropped.
+    pub fn row<I, T>(&mut self, cells: I)
+    where
+        I: IntoIterator<Item = T>,
+        T: Into<String>,
+    {
+        let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        row.resize(self.columns.len(), String::new());
+        self.rows.push(row);
+    }
+
+    /// True when no row was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// For a terminal of `width` columns; `None` lets lines be as long as they are.
+    #[must_use]
+    pub fn terminal(&self, width: Option<u16>) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─')));
+        table.set_header(self.columns.iter().map(|column| column.name.clone()));
+        table.add_rows(self.rows.iter().cloned());
+        for (index, column) in self.columns.iter().enumerate() {
+            if let (true, Some(target)) = (column.numeric, table.column_mut(index)) {
+                target.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        if let Some(width) = width {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        trim_line_ends(&table.to_string())
+    }
+
+    /// As GitHub-flavoured markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let escape = |cell: &str| cell.replace('|', "\\|").replace('\n', " ");
+        let mut line = |cells: Vec<String>| {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        };
+        line(self.columns.iter().map(|column| escape(&column.name)).collect());
+        line(self.columns.iter().map(|column| if column.numeric { "---:" } else { "---" }.to_owned()).collect());
+        for row in &self.rows {
+            line(row.iter().map(|cell| escape(cell)).collect());
+        }
+        text
+    }
+
+    /// As CSV with a header line.
+    ///
+    /// # Errors
+    /// Never in practice: it writes into memory; the CSV writer's signature has an error.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(self.columns.iter().map(|column| &column.name))?;
+        for row in &self.rows {
+            writer.write_record(row)?;
+        }
+        let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+fn trim_line_ends(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+
+    fn sample() -> Table {
+        let mut table = Table::new().text("arm").number("tokens");
+        table.row(["w4 | cold", "200"]);
+        table.row(["classic"]);
+        table
+    }
+
+    #[test]
+    fn the_three_forms_carry_the_same_cells() {
+        insta::assert_snapshot!(sample().terminal(None), @r"
+         arm         tokens
+        ────────────────────
+         w4 | cold      200
+         classic
+        ");
+        insta::assert_snapshot!(sample().markdown(), @r"
+        | arm | tokens |
+        | --- | ---: |
+        | w4 \| cold | 200 |
+        | classic |  |
+        ");
+        insta::assert_snapshot!(sample().csv().unwrap(), @r"
+        arm,tokens
+        w4 | cold,200
+        classic,
+        ");
+    }
+}

@@ -1,0 +1,56 @@
+//! SHA-256 in the spelling that transcripts use: 64 lower-case hexadecimal digits.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+/// Builds one digest from several pieces.
+#[derive(Debug, Clone, Default)]
+pub struct Digester(Sha256);
+
+impl Digester {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all bytes added.
+    #[must_use]
+    pub fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
+/// The digest of one piece.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// The digest of a token stream: its ids as 64-bit little-endian integers.
+#[must_use]
+pub fn stream_sha256(tokens: &[i64]) -> String {
+    let mut digester = Digester::default();
+    for token in tokens {
+        digester.update(&token.to_le_bytes());
+    }
+    digester.finish()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing into a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sha256;
+
+    #[test]
+    fn published_vector() {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(b"abc"), expected);
+    }
+}
