@@ -1,5 +1,3 @@
-//! Links nothing yet: the stand-in for the MLX bindings sets the run path here.
-
 //! Why: the run path to libmlx must stand in this package's own programs, since link arguments of a
 //! dependency do not reach them. mlx-sys says where the library lies; this passes it on to the linker and,
 //! as compile-time variables, to the code that reports which MLX it was built on.
