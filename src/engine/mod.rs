@@ -1,1 +1,3 @@
 //! The thing measured: model, caches, routes, drafters, plain decoding and the round loop.
+
+pub mod checkpoint;

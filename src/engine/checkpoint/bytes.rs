@@ -1,0 +1,125 @@
+//! Weight bytes that can be lent: mapped from a file or embedded in the program, never copied.
+//!
+//! Whoever holds a [`Bytes`] keeps the mapping alive, so an array library can be given the address together with
+//! a clone as its keep-alive. This file holds the one unsafe call of the checkpoint reader.
+
+use super::error::{CheckpointError, Result};
+use memmap2::Mmap;
+use std::fmt;
+use std::fs::File;
+use std::ops::{Deref, Range};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A range of bytes and its owner. Cloning is cheap and does not copy the bytes.
+#[derive(Clone)]
+pub struct Bytes {
+    owner: Owner,
+    range: Range<usize>,
+}
+
+#[derive(Clone)]
+enum Owner {
+    Mapped(Arc<Mmap>),
+    Static(&'static [u8]),
+}
+
+impl Bytes {
+    /// Bytes that are part of the program.
+    #[must_use]
+    pub fn from_static(bytes: &'static [u8]) -> Self {
+        Self { owner: Owner::Static(bytes), range: 0..bytes.len() }
+    }
+
+    /// Maps a whole file, read-only.
+    ///
+    /// The file must not be shortened or rewritten in place while the program runs; the system ends a program
+    /// that reads past the end of a shortened file. Replacing it (write beside, rename) is harmless.
+    ///
+    /// # Errors
+    /// When `path` is not a regular file or the system refuses.
+    pub fn map(path: &Path) -> Result<Self> {
+        let fail = |source| CheckpointError::Io { file: path.display().to_string(), source };
+        let file = File::open(path).map_err(fail)?;
+        if !file.metadata().map_err(fail)?.is_file() {
+            return Err(fail(std::io::Error::other("not a regular file")));
+        }
+        let map = map_file(&file).map_err(fail)?;
+        let range = 0..map.len();
+        Ok(Self { owner: Owner::Mapped(Arc::new(map)), range })
+    }
+
+    /// A part of these bytes, `None` when it reaches outside.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Option<Self> {
+        if range.start > range.end || range.end > self.len() {
+            return None;
+        }
+        let start = self.range.start + range.start;
+        Some(Self { owner: self.owner.clone(), range: start..start + range.len() })
+    }
+
+    /// True when the address is a multiple of `alignment` bytes. Files put no promise on it: mlx-lm's own files
+    /// have headers of any length, so a tensor may have to be copied before it is computed with.
+    #[must_use]
+    pub fn is_aligned(&self, alignment: usize) -> bool {
+        self.as_ptr().addr().is_multiple_of(alignment)
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "a file mapping cannot be made safe by types: other programs can change the file"
+)]
+fn map_file(file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: the mapping is private and read-only, and `Bytes::map` states that the file must not change in
+    // place. The bytes are only ever read as plain numbers, for which every bit pattern is valid.
+    unsafe { Mmap::map(file) }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.owner {
+            Owner::Mapped(map) => &map[self.range.clone()],
+            Owner::Static(bytes) => &bytes[self.range.clone()],
+        }
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let owner = match self.owner {
+            Owner::Mapped(_) => "mapped",
+            Owner::Static(_) => "embedded",
+        };
+        write!(formatter, "{} {owner} bytes", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bytes;
+
+    #[test]
+    fn a_slice_of_a_slice_stays_inside() {
+        let bytes = Bytes::from_static(b"abcdef").slice(1..5).unwrap();
+        assert_eq!(&*bytes.slice(1..3).unwrap(), b"cd");
+        assert!(bytes.slice(3..5).is_none());
+        #[expect(clippy::reversed_empty_ranges, reason = "the reversed range is what is tested")]
+        let reversed = bytes.slice(3..2);
+        assert!(reversed.is_none());
+    }
+
+    #[test]
+    fn a_mapping_outlives_the_name_of_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        crate::transcript::files::write_whole(&path, b"weights").unwrap();
+        let bytes = Bytes::map(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(&*bytes, b"weights");
+        assert!(Bytes::map(folder.path()).unwrap_err().to_string().contains("not a regular file"));
+    }
+}

@@ -1,0 +1,30 @@
+//! Reading checkpoints: configuration, tensors under one set of names, quantization. No array library is named
+//! here; tensors are bytes that can be lent.
+//!
+//! [`Checkpoint::open`] does all the checking. What it returns has every tensor of the architecture in the right
+//! shape, so the model code looks weights up and does not have to doubt them.
+
+mod bytes;
+mod config;
+mod error;
+mod fields;
+mod form;
+mod header;
+pub mod layout;
+mod matrix;
+mod names;
+mod open;
+mod quantization;
+mod qwen35;
+mod source;
+mod tensor;
+
+pub use bytes::Bytes;
+pub use config::{Attention, Config, DeltaNet, Family, Mixer};
+pub use error::CheckpointError;
+pub use form::Form;
+pub use matrix::Matrix;
+pub use names::Ignored;
+pub use open::Checkpoint;
+pub use quantization::{Mode, Quantization};
+pub use tensor::{Dtype, Kind, TensorView};
