@@ -1,3 +1,24 @@
-//! The thing measured: model, caches, routes, drafters, plain decoding and the round loop.
+//! The thing measured: a language model on MLX, its caches, plain decoding and the round loop.
+//!
+//! Reading order: `checkpoint` (what a model is), `routes` and `tap` (how it is computed and watched), `pass`
+//! (one forward), `delta_rule`, `cache`, `blocks`, `attention`, `model`, then `classic`, `round` and `drafter`.
+//! The engine cannot see arms, so an experiment cannot leak into what it measures.
 
+pub mod attention;
+pub mod blocks;
+pub mod cache;
 pub mod checkpoint;
+pub mod classic;
+pub mod delta_rule;
+pub mod drafter;
+pub mod error;
+pub mod model;
+pub mod pass;
+pub mod raw;
+pub mod round;
+pub mod routes;
+pub mod rows;
+pub mod session;
+pub mod tap;
+
+pub use error::{Error, Result};

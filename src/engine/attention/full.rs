@@ -1,0 +1,99 @@
+//! Gated full attention: per-head norms on queries and keys, rotary embedding on a part of each head, grouped
+//! key heads, and a sigmoid gate on the output that comes out of the query projection.
+
+use super::scores::attend;
+use crate::engine::blocks::{Linear, RmsNorm, Weights, dim};
+use crate::engine::cache::KvCache;
+use crate::engine::checkpoint::{self, Config};
+use crate::engine::error::Result;
+use crate::engine::pass::Pass;
+use crate::engine::routes::Op;
+use mlx_rs::{Array, fast, ops};
+
+/// One full-attention mixer.
+#[derive(Debug)]
+pub struct FullAttention {
+    q_proj: Linear,
+    k_proj: Linear,
+    v_proj: Linear,
+    o_proj: Linear,
+    q_norm: RmsNorm,
+    k_norm: RmsNorm,
+    heads: i32,
+    key_heads: i32,
+    head_dim: i32,
+    rotary_dims: i32,
+    rope_theta: f32,
+}
+
+impl FullAttention {
+    /// Reads the mixer at `prefix`, as in `model.layers.3.self_attn`.
+    ///
+    /// # Errors
+    /// When a tensor is missing or has another shape.
+    pub fn load(
+        weights: &Weights<'_>,
+        prefix: &str,
+        config: &Config,
+        sizes: &checkpoint::Attention,
+    ) -> Result<Self> {
+        let (hidden, size) = (config.hidden_size, sizes.head_dim);
+        let (heads, key_heads) = (sizes.heads, sizes.kv_heads);
+        let linear =
+            |name: &str, outputs, inputs| weights.linear(&format!("{prefix}.{name}"), outputs, inputs);
+        let norm = |name: &str| weights.norm(&format!("{prefix}.{name}"), size, config.rms_norm_eps);
+        Ok(Self {
+            q_proj: linear("q_proj", heads * 2 * size, hidden)?,
+            k_proj: linear("k_proj", key_heads * size, hidden)?,
+            v_proj: linear("v_proj", key_heads * size, hidden)?,
+            o_proj: linear("o_proj", hidden, heads * size)?,
+            q_norm: norm("q_norm")?,
+            k_norm: norm("k_norm")?,
+            heads: dim(heads),
+            key_heads: dim(key_heads),
+            head_dim: dim(size),
+            rotary_dims: dim(sizes.rotary_dims),
+            rope_theta: sizes.rope_theta,
+        })
+    }
+
+    /// `x` `[B, T, h]` to `[B, T, h]`; the cache grows by T positions.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn forward(&self, pass: &mut Pass<'_>, x: &Array, cache: &mut KvCache) -> Result<Array> {
+        let (batch, rows, offset) = (x.dim(0), x.dim(1), cache.length());
+        let projected = self.q_proj.forward(pass, Op::QProj, x)?; // [B, T, H · 2D]
+        let per_head = projected.reshape(&[batch, rows, self.heads, 2 * self.head_dim])?;
+        let halves = ops::split(&per_head, 2, -1)?; // 2 × [B, T, H, D]
+        let gate = halves[1].reshape(&[batch, rows, self.heads * self.head_dim])?;
+        let keys = self.k_proj.forward(pass, Op::KProj, x)?;
+        let values = self.v_proj.forward(pass, Op::VProj, x)?;
+        let split_heads = |array: &Array| array.reshape(&[batch, rows, self.key_heads, self.head_dim]);
+        let queries = self.q_norm.forward(pass, Op::QNorm, &halves[0])?.swap_axes(1, 2)?; // [B, H, T, D]
+        let keys = self.k_norm.forward(pass, Op::KNorm, &split_heads(&keys)?)?.swap_axes(1, 2)?;
+        let values = split_heads(&values)?.swap_axes(1, 2)?; // [B, Hkv, T, D]
+        let queries = self.rope(pass, Op::RopeQ, &queries, offset)?;
+        let keys = self.rope(pass, Op::RopeK, &keys, offset)?;
+        let (keys, values) = cache.append(&keys, &values)?; // [B, Hkv, P + T, D]
+        let attended = attend(pass, &queries, &keys, &values, self.scale())?;
+        let attended = attended.swap_axes(1, 2)?.reshape(&[batch, rows, self.heads * self.head_dim])?;
+        let gated = pass.rows(Op::AttnGate, 1, &[&attended, &gate], |part, _| {
+            Ok(part[0].multiply(ops::sigmoid(part[1])?)?)
+        })?;
+        self.o_proj.forward(pass, Op::OProj, &gated)
+    }
+
+    /// Rotates the first dimensions of each head, pairs half apart; `x` `[B, H, T, D]`.
+    fn rope(&self, pass: &mut Pass<'_>, op: Op, x: &Array, offset: i32) -> Result<Array> {
+        pass.rows(op, 2, &[x], |part, start| {
+            let position = offset + start;
+            Ok(fast::rope(part[0], self.rotary_dims, false, self.rope_theta, 1.0, position, None)?)
+        })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a head size is far below 2²⁴")]
+    fn scale(&self) -> f32 {
+        (self.head_dim as f32).powf(-0.5)
+    }
+}

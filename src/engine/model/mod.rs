@@ -1,0 +1,7 @@
+//! The text models: feed-forward, layer, and the stack from ids to logits.
+
+mod layer;
+mod mlp;
+mod text;
+
+pub use text::{Logits, TextModel};

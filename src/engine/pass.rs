@@ -1,0 +1,94 @@
+//! One forward's way through the model: which route each operation takes, and the tap that it passes.
+//!
+//! The model files say *what* is computed; here it is decided in how many calls, so that any operation in any
+//! layer can be flipped between a whole block and single rows without the model knowing.
+
+use super::error::Result;
+use super::raw::rows_of;
+use super::routes::{Op, Plan, Route};
+use super::tap::{Site, Tap};
+use mlx_rs::Array;
+use mlx_rs::ops::concatenate;
+
+/// A forward in progress.
+pub struct Pass<'a> {
+    plan: &'a Plan,
+    tap: &'a mut dyn Tap,
+    layer: Option<usize>,
+}
+
+impl<'a> Pass<'a> {
+    /// A forward under `plan`, watched by `tap`.
+    pub fn new(plan: &'a Plan, tap: &'a mut dyn Tap) -> Self {
+        Self { plan, tap, layer: None }
+    }
+
+    /// Says which layer the following operations belong to; `None` for those outside the layers.
+    pub fn enter(&mut self, layer: Option<usize>) {
+        self.layer = layer;
+    }
+
+    /// The site of `op` in the current layer.
+    #[must_use]
+    pub fn site(&self, op: Op) -> Site {
+        Site { layer: self.layer, op }
+    }
+
+    /// The route of `op` in the current layer.
+    #[must_use]
+    pub fn route(&self, op: Op) -> Route {
+        self.plan.route(op, self.layer)
+    }
+
+    /// Tells the tap that `op` ran its kernels once over `rows` rows.
+    pub fn called(&mut self, op: Op, rows: i32) {
+        self.tap.call(self.site(op), usize::try_from(rows).unwrap_or(0));
+    }
+
+    /// Passes the output of `op` through the tap.
+    ///
+    /// # Errors
+    /// When the tap computes and MLX refuses.
+    pub fn out(&mut self, op: Op, output: Array) -> Result<Array> {
+        self.tap.at(self.site(op), output)
+    }
+
+    /// Runs an operation whose rows do not depend on each other, in as many calls as its route says.
+    ///
+    /// `inputs` and the output have their rows along `axis`; `compute` gets the inputs' part and its first row.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn rows<F>(&mut self, op: Op, axis: i32, inputs: &[&Array], compute: F) -> Result<Array>
+    where
+        F: Fn(&[&Array], i32) -> Result<Array>,
+    {
+        let total = inputs[0].dim(axis);
+        let step = self.route(op).rows().map_or(total, i32::from);
+        let output = if step >= total {
+            self.called(op, total);
+            compute(inputs, 0)?
+        } else {
+            self.in_chunks(op, axis, step, inputs, compute)?
+        };
+        self.out(op, output)
+    }
+
+    fn in_chunks<F>(&mut self, op: Op, axis: i32, step: i32, inputs: &[&Array], compute: F) -> Result<Array>
+    where
+        F: Fn(&[&Array], i32) -> Result<Array>,
+    {
+        let total = inputs[0].dim(axis);
+        let mut parts = Vec::new();
+        let mut start = 0;
+        while start < total {
+            let stop = (start + step).min(total);
+            let chunk =
+                inputs.iter().map(|input| rows_of(input, axis, start, stop)).collect::<Result<Vec<_>>>()?;
+            self.called(op, stop - start);
+            parts.push(compute(&chunk.iter().collect::<Vec<_>>(), start)?);
+            start = stop;
+        }
+        Ok(concatenate(&parts, axis)?)
+    }
+}

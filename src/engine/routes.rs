@@ -1,0 +1,530 @@
+//! How each operation is computed: defaults, and overrides by operation and layer, in one text grammar.
+//!
+//! A route is a value that is handed in, never a switch read deep inside, so that an experiment can say what it
+//! changed by printing it. `linear=rows:6,attention=per-position,rope=rows,layer.5.o_proj=single` is the same
+//! text in a flag, a settings file and a transcript's header.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An operation of the model. The name is its key in routes and the last part of its tap site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// Token embedding.
+    Embed,
+    /// Norm before the mixer.
+    InputNorm,
+    /// Query and gate projection.
+    QProj,
+    /// Key projection.
+    KProj,
+    /// Value projection.
+    VProj,
+    /// Query norm, per head.
+    QNorm,
+    /// Key norm, per head.
+    KNorm,
+    /// Rotary embedding of the queries.
+    RopeQ,
+    /// Rotary embedding of the keys.
+    RopeK,
+    /// Scores, softmax and the weighted sum of values.
+    Attention,
+    /// Sigmoid gate on the attention's output.
+    AttnGate,
+    /// Output projection of the attention.
+    OProj,
+    /// Query, key and value projection of the gated delta net.
+    InProjQkv,
+    /// Gate projection of the gated delta net.
+    InProjZ,
+    /// Projection to the writing strength.
+    InProjB,
+    /// Projection to the decay.
+    InProjA,
+    /// Short causal convolution and its activation.
+    Conv,
+    /// L2 norm of the delta net's queries.
+    DeltaQNorm,
+    /// L2 norm of the delta net's keys.
+    DeltaKNorm,
+    /// Writing strength.
+    Beta,
+    /// Logarithm of the decay.
+    Decay,
+    /// The delta rule's recurrence.
+    Delta,
+    /// Norm and gate on the recurrence's output.
+    GatedNorm,
+    /// Output projection of the gated delta net.
+    OutProj,
+    /// Adds the mixer's output to the residual stream.
+    MixerResidual,
+    /// Norm before the feed-forward.
+    PostNorm,
+    /// Gate projection of the feed-forward.
+    GateProj,
+    /// Up projection of the feed-forward.
+    UpProj,
+    /// Activation and product of the feed-forward.
+    SwiGlu,
+    /// Down projection of the feed-forward.
+    DownProj,
+    /// Adds the feed-forward's output to the residual stream.
+    MlpResidual,
+    /// Norm before the head.
+    FinalNorm,
+    /// Output matrix.
+    LmHead,
+}
+
+/// Name, place in a layer (`None` outside layers) and group of every operation, in the order of computation.
+const OPS: [(Op, &str, Option<&str>, Group); 33] = [
+    (Op::Embed, "embed", None, Group::Other),
+    (Op::InputNorm, "input_norm", Some(""), Group::Norm),
+    (Op::QProj, "q_proj", Some("attn"), Group::Linear),
+    (Op::KProj, "k_proj", Some("attn"), Group::Linear),
+    (Op::VProj, "v_proj", Some("attn"), Group::Linear),
+    (Op::QNorm, "q_norm", Some("attn"), Group::Norm),
+    (Op::KNorm, "k_norm", Some("attn"), Group::Norm),
+    (Op::RopeQ, "rope_q", Some("attn"), Group::Rope),
+    (Op::RopeK, "rope_k", Some("attn"), Group::Rope),
+    (Op::Attention, "attention", Some("attn"), Group::Attention),
+    (Op::AttnGate, "attn_gate", Some("attn"), Group::Elementwise),
+    (Op::OProj, "o_proj", Some("attn"), Group::Linear),
+    (Op::InProjQkv, "in_proj_qkv", Some("delta"), Group::Linear),
+    (Op::InProjZ, "in_proj_z", Some("delta"), Group::Linear),
+    (Op::InProjB, "in_proj_b", Some("delta"), Group::Linear),
+    (Op::InProjA, "in_proj_a", Some("delta"), Group::Linear),
+    (Op::Conv, "conv", Some("delta"), Group::Other),
+    (Op::DeltaQNorm, "delta_q_norm", Some("delta"), Group::Norm),
+    (Op::DeltaKNorm, "delta_k_norm", Some("delta"), Group::Norm),
+    (Op::Beta, "beta", Some("delta"), Group::Elementwise),
+    (Op::Decay, "decay", Some("delta"), Group::Elementwise),
+    (Op::Delta, "delta", Some("delta"), Group::Delta),
+    (Op::GatedNorm, "gated_norm", Some("delta"), Group::Norm),
+    (Op::OutProj, "out_proj", Some("delta"), Group::Linear),
+    (Op::MixerResidual, "mixer_residual", Some(""), Group::Elementwise),
+    (Op::PostNorm, "post_norm", Some(""), Group::Norm),
+    (Op::GateProj, "gate_proj", Some("mlp"), Group::Linear),
+    (Op::UpProj, "up_proj", Some("mlp"), Group::Linear),
+    (Op::SwiGlu, "swiglu", Some("mlp"), Group::Elementwise),
+    (Op::DownProj, "down_proj", Some("mlp"), Group::Linear),
+    (Op::MlpResidual, "mlp_residual", Some(""), Group::Elementwise),
+    (Op::FinalNorm, "final_norm", None, Group::Norm),
+    (Op::LmHead, "lm_head", None, Group::Linear),
+];
+
+/// Operations that one word of the grammar names together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    Linear,
+    Norm,
+    Rope,
+    Elementwise,
+    Attention,
+    Delta,
+    Other,
+}
+
+const GROUPS: [(&str, Group); 4] = [
+    ("linear", Group::Linear),
+    ("norm", Group::Norm),
+    ("rope", Group::Rope),
+    ("elementwise", Group::Elementwise),
+];
+
+impl Op {
+    /// Every operation, in the order of computation.
+    pub fn all() -> impl Iterator<Item = Op> {
+        OPS.iter().map(|entry| entry.0)
+    }
+
+    /// The operation's word in routes and sites.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        OPS[self as usize].1
+    }
+
+    /// The block of a layer that it belongs to: `attn`, `delta`, `mlp`, empty, or `None` outside the layers.
+    #[must_use]
+    pub const fn block(self) -> Option<&'static str> {
+        OPS[self as usize].2
+    }
+
+    const fn group(self) -> Group {
+        OPS[self as usize].3
+    }
+}
+
+impl FromStr for Op {
+    type Err = RouteError;
+
+    fn from_str(text: &str) -> Result<Self, RouteError> {
+        let found = OPS.iter().find(|entry| entry.1 == text).map(|entry| entry.0);
+        found.ok_or_else(|| RouteError::UnknownOperation(text.to_owned()))
+    }
+}
+
+/// How one operation is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Route {
+    /// All rows in one call.
+    Whole,
+    /// At most this many rows a call; 1 is one row a call.
+    Rows(u16),
+    /// Attention: one fused call over all rows, causal mask.
+    Block,
+    /// Attention: one fused call a row over a slice of the cache, no mask.
+    PerPosition,
+    /// Attention: like per-position, over contiguous copies of the slices.
+    Contiguous,
+    /// Attention: explicit products and softmax over all rows.
+    Materialised,
+    /// Delta rule: one recurrence step a row.
+    Chain,
+    /// Delta rule: the chunked form, another order of arithmetic.
+    Chunked,
+}
+
+impl Route {
+    /// Rows a call, when the operation is split by rows.
+    #[must_use]
+    pub const fn rows(self) -> Option<u16> {
+        match self {
+            Self::Rows(rows) => Some(rows),
+            _ => None,
+        }
+    }
+
+    fn fits(self, op: Op) -> bool {
+        match self {
+            Self::Whole | Self::Rows(_) => !matches!(op, Op::Attention | Op::Delta),
+            Self::Block | Self::PerPosition | Self::Contiguous | Self::Materialised => op == Op::Attention,
+            Self::Chain | Self::Chunked => op == Op::Delta,
+        }
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Whole => "whole",
+            Self::Rows(1) => "rows",
+            Self::Rows(rows) => return write!(formatter, "rows:{rows}"),
+            Self::Block => "block",
+            Self::PerPosition => "per-position",
+            Self::Contiguous => "contiguous",
+            Self::Materialised => "materialised",
+            Self::Chain => "chain",
+            Self::Chunked => "chunked",
+        })
+    }
+}
+
+impl FromStr for Route {
+    type Err = RouteError;
+
+    fn from_str(text: &str) -> Result<Self, RouteError> {
+        Ok(match text {
+            // The convolution's only whole form sums its taps in a fixed order, so both words name it.
+            "whole" | "taps" => Self::Whole,
+            "rows" | "single" => Self::Rows(1),
+            "block" => Self::Block,
+            "per-position" => Self::PerPosition,
+            "contiguous" => Self::Contiguous,
+            "materialised" => Self::Materialised,
+            "chain" => Self::Chain,
+            "chunked" => Self::Chunked,
+            _ => match text.strip_prefix("rows:").map(str::parse) {
+                Some(Ok(rows)) if rows > 0 => Self::Rows(rows),
+                _ => return Err(RouteError::UnknownRoute(text.to_owned())),
+            },
+        })
+    }
+}
+
+/// A text that is not a route setting.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// No `=`.
+    #[error("read route {0:?}: expected <operation>=<route>, as in linear=rows:6")]
+    NoEquals(String),
+    /// Not an operation or a group of operations.
+    #[error(
+        "read routes: {0:?} is not an operation; groups are linear, norm, rope, elementwise; operations are {ops}",
+        ops = operation_names()
+    )]
+    UnknownOperation(String),
+    /// Not a route.
+    #[error(
+        "read routes: {0:?} is not a route; attention takes block, per-position, contiguous, materialised; \
+         delta takes chain, chunked; everything else whole, rows, rows:<count>"
+    )]
+    UnknownRoute(String),
+    /// A route that this operation does not have.
+    #[error("read routes: {op} has no route {route}")]
+    Misfit {
+        /// The operation's or group's word.
+        op: String,
+        /// The route.
+        route: Route,
+    },
+    /// A layer number that is not one, or an operation that no layer has.
+    #[error("read routes: {0:?} does not name an operation of a layer, as in layer.5.o_proj")]
+    BadLayer(String),
+}
+
+fn operation_names() -> String {
+    let names: Vec<&str> = Op::all().map(Op::name).collect();
+    names.join(", ")
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Group(Group),
+    One(Op),
+}
+
+impl Target {
+    fn parse(word: &str) -> Result<Self, RouteError> {
+        match GROUPS.iter().find(|(name, _)| *name == word) {
+            Some((_, group)) => Ok(Self::Group(*group)),
+            None => word.parse().map(Self::One),
+        }
+    }
+
+    fn holds(self, op: Op) -> bool {
+        match self {
+            Self::Group(group) => op.group() == group,
+            Self::One(one) => op == one,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::One(op) => op.name(),
+            Self::Group(group) => {
+                GROUPS.iter().find(|(_, one)| *one == group).map_or("other", |(name, _)| name)
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Setting {
+    layer: Option<u16>,
+    target: Target,
+    route: Route,
+}
+
+impl Setting {
+    fn parse(text: &str) -> Result<Self, RouteError> {
+        let (key, value) = text.split_once('=').ok_or_else(|| RouteError::NoEquals(text.to_owned()))?;
+        let (layer, word) = split_layer(key.trim())?;
+        let target = Target::parse(word)?;
+        let route: Route = value.trim().parse()?;
+        if !Op::all().filter(|op| target.holds(*op)).all(|op| route.fits(op)) {
+            return Err(RouteError::Misfit { op: word.to_owned(), route });
+        }
+        if layer.is_some() && Op::all().filter(|op| target.holds(*op)).all(|op| op.block().is_none()) {
+            return Err(RouteError::BadLayer(key.to_owned()));
+        }
+        Ok(Self { layer, target, route })
+    }
+
+    /// The narrower a setting, the later it is applied.
+    fn narrowness(&self) -> (bool, bool) {
+        (self.layer.is_some(), matches!(self.target, Target::One(_)))
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(layer) = self.layer {
+            write!(formatter, "layer.{layer}.")?;
+        }
+        write!(formatter, "{}={}", self.target.word(), self.route)
+    }
+}
+
+/// `layer.5.attn.o_proj` or `layer.5.o_proj` gives layer 5; a bare word gives none.
+fn split_layer(key: &str) -> Result<(Option<u16>, &str), RouteError> {
+    let Some(rest) = key.strip_prefix("layer.") else { return Ok((None, key)) };
+    let bad = || RouteError::BadLayer(key.to_owned());
+    let (number, path) = rest.split_once('.').ok_or_else(bad)?;
+    let word = path.rsplit('.').next().ok_or_else(bad)?;
+    Ok((Some(number.parse().map_err(|_| bad())?), word))
+}
+
+/// Overrides of the default routes, as written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Routes(Vec<Setting>);
+
+impl Routes {
+    /// These routes with `more` applied after them.
+    #[must_use]
+    pub fn with(&self, more: &Routes) -> Routes {
+        Routes(self.0.iter().chain(&more.0).copied().collect())
+    }
+
+    /// The largest layer that is named.
+    #[must_use]
+    pub fn last_layer(&self) -> Option<u16> {
+        self.0.iter().filter_map(|setting| setting.layer).max()
+    }
+}
+
+impl FromStr for Routes {
+    type Err = RouteError;
+
+    fn from_str(text: &str) -> Result<Self, RouteError> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        Ok(Self(parts.map(Setting::parse).collect::<Result<_, _>>()?))
+    }
+}
+
+impl fmt::Display for Routes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, setting) in self.0.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(formatter, "{comma}{setting}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The route of every operation of every layer, looked up once a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Operations outside the layers, by `Op as usize`.
+    outside: [Route; OPS.len()],
+    layers: Vec<[Route; OPS.len()]>,
+}
+
+impl Plan {
+    /// Defaults with the overrides applied, wide ones first; among equally narrow ones the last counts.
+    #[must_use]
+    pub fn new(defaults: Defaults, routes: &Routes, layers: usize) -> Self {
+        let mut plan = Self { outside: defaults.row(), layers: vec![defaults.row(); layers] };
+        let mut settings = routes.0.clone();
+        settings.sort_by_key(Setting::narrowness);
+        for setting in &settings {
+            plan.apply(setting);
+        }
+        plan
+    }
+
+    fn apply(&mut self, setting: &Setting) {
+        for op in Op::all().filter(|op| setting.target.holds(*op)) {
+            match setting.layer {
+                Some(layer) => {
+                    if let Some(row) = self.layers.get_mut(usize::from(layer)) {
+                        row[op as usize] = setting.route;
+                    }
+                }
+                None => {
+                    self.outside[op as usize] = setting.route;
+                    self.layers.iter_mut().for_each(|row| row[op as usize] = setting.route);
+                }
+            }
+        }
+    }
+
+    /// The route of `op` in `layer`, or outside the layers.
+    #[must_use]
+    pub fn route(&self, op: Op, layer: Option<usize>) -> Route {
+        match layer.and_then(|layer| self.layers.get(layer)) {
+            Some(row) => row[op as usize],
+            None => self.outside[op as usize],
+        }
+    }
+}
+
+/// What holds where no override speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defaults {
+    /// A verify block: attention per-position, delta chain, the rest whole.
+    Verify,
+    /// The prompt, and one row at a time: attention block, delta chain, the rest whole.
+    Plain,
+}
+
+impl Defaults {
+    fn row(self) -> [Route; OPS.len()] {
+        let mut row = [Route::Whole; OPS.len()];
+        row[Op::Delta as usize] = Route::Chain;
+        row[Op::Attention as usize] = match self {
+            Self::Verify => Route::PerPosition,
+            Self::Plain => Route::Block,
+        };
+        row
+    }
+
+    /// The defaults in the grammar of routes.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Verify => "attention=per-position,delta=chain",
+            Self::Plain => "attention=block,delta=chain",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Defaults, OPS, Op, Plan, Route, RouteError, Routes};
+
+    fn plan(text: &str) -> Plan {
+        Plan::new(Defaults::Verify, &text.parse().unwrap(), 8)
+    }
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_enum() {
+        for (index, entry) in OPS.iter().enumerate() {
+            assert_eq!(entry.0 as usize, index, "{}", entry.1);
+        }
+    }
+
+    #[test]
+    fn narrower_settings_win_whatever_the_order() {
+        let plan = plan("layer.5.o_proj=rows:3,o_proj=rows:2,linear=rows");
+        assert_eq!(plan.route(Op::OProj, Some(5)), Route::Rows(3));
+        assert_eq!(plan.route(Op::OProj, Some(4)), Route::Rows(2));
+        assert_eq!(plan.route(Op::QProj, Some(5)), Route::Rows(1));
+        assert_eq!(plan.route(Op::LmHead, None), Route::Rows(1));
+        assert_eq!(plan.route(Op::InputNorm, Some(5)), Route::Whole);
+    }
+
+    #[test]
+    fn defaults_of_a_verify_block() {
+        let plan = plan("");
+        assert_eq!(plan.route(Op::Attention, Some(3)), Route::PerPosition);
+        assert_eq!(plan.route(Op::Delta, Some(0)), Route::Chain);
+    }
+
+    #[test]
+    fn text_survives_a_round_trip() {
+        let text =
+            "linear=rows:6,attention=per-position,rope=rows,delta=chain,conv=taps,layer.5.o_proj=single";
+        let routes: Routes = text.parse().unwrap();
+        let printed = routes.to_string();
+        assert_eq!(
+            printed,
+            "linear=rows:6,attention=per-position,rope=rows,delta=chain,conv=whole,layer.5.o_proj=rows"
+        );
+        assert_eq!(printed.parse::<Routes>().unwrap(), routes);
+    }
+
+    #[test]
+    fn what_is_not_a_route_is_named() {
+        let refused = |text: &str| text.parse::<Routes>().unwrap_err();
+        assert!(matches!(refused("linear"), RouteError::NoEquals(_)));
+        assert!(matches!(refused("liner=rows"), RouteError::UnknownOperation(_)));
+        assert!(matches!(refused("linear=rows:0"), RouteError::UnknownRoute(_)));
+        assert!(matches!(refused("linear=chain"), RouteError::Misfit { .. }));
+        assert!(matches!(refused("delta=rows"), RouteError::Misfit { .. }));
+        assert!(matches!(refused("layer.x.o_proj=rows"), RouteError::BadLayer(_)));
+        assert!(matches!(refused("layer.3.lm_head=rows"), RouteError::BadLayer(_)));
+    }
+}

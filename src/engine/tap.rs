@@ -1,0 +1,107 @@
+//! The place where an experiment looks into the model, or reaches into it.
+//!
+//! Every operation passes its output through [`Tap::at`] under a stable site name. Capture, plants and
+//! interventions are taps; the model files know none of them.
+
+use super::error::Result;
+use super::routes::Op;
+use mlx_rs::Array;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// An operation at its place: `layer.5.attn.rope_q`, `lm_head`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// The layer, or `None` outside the layers.
+    pub layer: Option<usize>,
+    /// The operation.
+    pub op: Op,
+}
+
+impl Site {
+    /// An operation outside the layers.
+    #[must_use]
+    pub const fn outside(op: Op) -> Self {
+        Self { layer: None, op }
+    }
+
+    /// An operation of a layer.
+    #[must_use]
+    pub const fn of_layer(layer: usize, op: Op) -> Self {
+        Self { layer: Some(layer), op }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.op.name();
+        match (self.layer, self.op.block().unwrap_or_default()) {
+            (None, _) => formatter.write_str(name),
+            (Some(layer), "") => write!(formatter, "layer.{layer}.{name}"),
+            (Some(layer), block) => write!(formatter, "layer.{layer}.{block}.{name}"),
+        }
+    }
+}
+
+/// What happens at every operation's output.
+pub trait Tap {
+    /// One call of the operation's kernels, over `rows` rows.
+    fn call(&mut self, _site: Site, _rows: usize) {}
+
+    /// The operation's output over all rows; what is returned goes on in its place.
+    ///
+    /// # Errors
+    /// When the tap itself computes and MLX refuses.
+    fn at(&mut self, _site: Site, output: Array) -> Result<Array> {
+        Ok(output)
+    }
+}
+
+/// Looks at nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Tap for Silent {}
+
+/// Records how often each site was called and with how many rows: the proof that a block was a block.
+#[derive(Debug, Clone, Default)]
+pub struct CallRecord {
+    calls: BTreeMap<Site, Vec<usize>>,
+}
+
+impl CallRecord {
+    /// Rows of each call at `site`, in order.
+    #[must_use]
+    pub fn rows_at(&self, site: Site) -> &[usize] {
+        self.calls.get(&site).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every site that was called.
+    pub fn sites(&self) -> impl Iterator<Item = Site> + '_ {
+        self.calls.keys().copied()
+    }
+
+    /// Forgets everything, to record the next forward.
+    pub fn clear(&mut self) {
+        self.calls.clear();
+    }
+}
+
+impl Tap for CallRecord {
+    fn call(&mut self, site: Site, rows: usize) {
+        self.calls.entry(site).or_default().push(rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Site;
+    use crate::engine::routes::Op;
+
+    #[test]
+    fn site_names_are_stable() {
+        assert_eq!(Site::of_layer(5, Op::RopeQ).to_string(), "layer.5.attn.rope_q");
+        assert_eq!(Site::of_layer(0, Op::InputNorm).to_string(), "layer.0.input_norm");
+        assert_eq!(Site::outside(Op::LmHead).to_string(), "lm_head");
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the engine: against numbers that other programs computed, and of a block against the chain.
+
+mod exactness;
+mod goldens;
+mod support;
