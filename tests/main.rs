@@ -1,1 +1,4 @@
 //! The one integration binary.
+
+#[cfg(feature = "engine")]
+mod checkpoint;
