@@ -1,4 +1,6 @@
 //! The one integration binary.
 
 #[cfg(feature = "engine")]
+mod checkpoint;
+#[cfg(feature = "engine")]
 mod engine;

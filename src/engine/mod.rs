@@ -10,6 +10,7 @@ pub mod cache;
 pub mod checkpoint;
 pub mod classic;
 pub mod delta_rule;
+pub mod demo;
 pub mod drafter;
 pub mod error;
 pub mod model;
@@ -20,5 +21,6 @@ pub mod routes;
 pub mod rows;
 pub mod session;
 pub mod tap;
+pub mod tokenizer;
 
 pub use error::{Error, Result};

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod config;
+mod digest;
 mod error;
 mod fields;
 mod form;
@@ -17,6 +18,7 @@ mod open;
 mod quantization;
 mod qwen35;
 mod source;
+mod summary;
 mod tensor;
 
 pub use bytes::Bytes;
@@ -27,4 +29,5 @@ pub use matrix::Matrix;
 pub use names::Ignored;
 pub use open::Checkpoint;
 pub use quantization::{Mode, Quantization};
+pub use summary::Summary;
 pub use tensor::{Dtype, Kind, TensorView};

@@ -152,6 +152,12 @@ impl Checkpoint {
         self.source.need(name)
     }
 
+    /// How messages name a file of the checkpoint.
+    #[must_use]
+    pub fn label(&self, file: &str) -> String {
+        self.source.label(file)
+    }
+
     /// Every tensor of the architecture fits, and there is none that it does not have.
     fn check_inventory(&self) -> Result<()> {
         let mut used = BTreeSet::new();

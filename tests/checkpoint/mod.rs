@@ -1,0 +1,7 @@
+//! Reading checkpoints from disk: the stored ones, spellings and shards, and everything that can be wrong.
+
+mod bad_config;
+mod bad_files;
+mod fixture;
+mod folders;
+mod spellings;
