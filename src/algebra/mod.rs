@@ -1,5 +1,13 @@
 //! Judgement: laws, divergence, statistics and verdicts. Pure functions over transcripts, no files, no clock.
 
+pub mod between;
+pub mod bits;
+pub mod divergence;
+pub mod near_tie;
+pub mod quantum;
+pub mod readings;
+pub mod side;
 pub mod verdict;
 
+pub use side::Side;
 pub use verdict::{Difference, Verdict};

@@ -6,7 +6,9 @@ pub mod clock;
 pub mod digest;
 pub mod files;
 pub mod format;
+pub mod kept;
 pub mod writer;
 
 pub use format::{ArmKind, Footer, Header, Line, Prefill, Round, Row, Step, TokenId};
+pub use kept::Kept;
 pub use writer::Writer;
