@@ -3,6 +3,7 @@
 pub mod between;
 pub mod bits;
 pub mod divergence;
+pub mod judgement;
 pub mod near_tie;
 pub mod quantum;
 pub mod readings;

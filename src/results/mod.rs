@@ -1,5 +1,7 @@
 //! What commands store and print: one result struct a command, and the one table builder.
 
+pub mod judgement;
 pub mod table;
 
+pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};
 pub use table::Table;

@@ -84,7 +84,12 @@ impl Table {
             let _ = writeln!(text, "| {} |", cells.join(" | "));
         };
         line(self.columns.iter().map(|column| escape(&column.name)).collect());
-        line(self.columns.iter().map(|column| if column.numeric { "---:" } else { "---" }.to_owned()).collect());
+        line(
+            self.columns
+                .iter()
+                .map(|column| if column.numeric { "---:" } else { "---" }.to_owned())
+                .collect(),
+        );
         for row in &self.rows {
             line(row.iter().map(|cell| escape(cell)).collect());
         }

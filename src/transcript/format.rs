@@ -30,6 +30,20 @@ pub enum Line {
     Footer(Box<Footer>),
 }
 
+impl Line {
+    /// The value of its `type` key.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Header(_) => "header",
+            Self::Prefill(_) => "prefill",
+            Self::Step(_) => "step",
+            Self::Round(_) => "round",
+            Self::Footer(_) => "footer",
+        }
+    }
+}
+
 /// How an arm decodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -104,6 +118,14 @@ pub struct Header {
     /// For imports: which log, which lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+}
+
+impl Header {
+    /// The prompt of a sequence.
+    #[must_use]
+    pub fn prompt(&self, sequence: i64) -> Option<&Prompt> {
+        self.prompts.iter().find(|prompt| prompt.sequence == sequence)
+    }
 }
 
 /// One sequence's prompt.

@@ -1,0 +1,103 @@
+//! What the laws said about one arm: the part of the JSON contract that is made where the judging is done.
+//!
+//! `results::judgement` puts arms together; both halves are printed as they stand, so that the human text, the
+//! markdown and the JSON cannot disagree.
+
+use super::Verdict;
+use crate::transcript::Round;
+use serde::Serialize;
+use serde_json::Value;
+
+/// One arm judged.
+#[derive(Debug, Clone, Serialize)]
+pub struct ArmJudgement {
+    /// The header's label.
+    pub arm: String,
+    /// The file.
+    pub file: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Why it is no finished run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
+    /// How much was looked at.
+    pub compared: Compared,
+    /// Laws that could be judged somewhere.
+    pub checked: Vec<&'static str>,
+    /// Laws that could not be judged somewhere, and what was missing there.
+    pub not_checkable: Vec<NotCheckable>,
+    /// Every sequence, by id.
+    pub sequences: Vec<SequenceJudgement>,
+}
+
+/// How much of an arm was looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Compared {
+    /// Sequences.
+    pub sequences: u64,
+    /// Stream tokens.
+    pub tokens: u64,
+    /// Speculative rounds.
+    pub rounds: u64,
+    /// Rounds that rejected a proposal.
+    pub rewinds: u64,
+    /// Proposals.
+    pub proposed: u64,
+    /// Proposals that the rounds say they accepted.
+    pub accepted: u64,
+    /// Steps of plain decoding.
+    pub steps: u64,
+    /// Recorded rows.
+    pub rows: u64,
+    /// Bytes of the transcript, where a file was read.
+    pub bytes: u64,
+}
+
+/// A law that could not be judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotCheckable {
+    /// Its name.
+    pub law: &'static str,
+    /// The keys that were absent.
+    pub missing: Vec<&'static str>,
+    /// In how many places.
+    pub places: u64,
+}
+
+/// One sequence judged.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct SequenceJudgement {
+    /// Its id.
+    pub sequence: i64,
+    /// The first broken law.
+    pub finding: Option<Breach>,
+    /// The laws broken after it, one entry a law; they may be its consequences.
+    pub later: Vec<Breach>,
+    /// Broken laws that do not change the verdict.
+    pub warnings: Vec<Breach>,
+}
+
+/// A place where a law does not hold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Breach {
+    /// The law's name.
+    pub law: &'static str,
+    /// The round, where a round broke it.
+    pub round: Option<i64>,
+    /// The row of the block, where one row can be named.
+    pub row: Option<i64>,
+    /// What the law asks for.
+    pub expected: Value,
+    /// What the transcript says.
+    pub found: Value,
+    /// One sentence for people.
+    pub says: String,
+    /// The line of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// How often this law is broken in this sequence from here on.
+    pub times: u64,
+    /// The round itself, without its rows, for drawing.
+    #[serde(skip)]
+    pub scene: Option<Box<Round>>,
+}
