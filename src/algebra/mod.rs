@@ -5,10 +5,13 @@ pub mod bits;
 pub mod divergence;
 pub mod judgement;
 pub mod near_tie;
+pub mod pairing;
 pub mod quantum;
 pub mod readings;
+pub mod rows;
 pub mod side;
 pub mod verdict;
 
+pub use pairing::Pairing;
 pub use side::Side;
 pub use verdict::{Difference, Verdict};

@@ -75,6 +75,8 @@ pub struct Flip {
     pub scale: Scale,
     /// The spacing of the logits' dtype at the contested logits.
     pub ulp: Option<f64>,
+    /// The logits are the row's own bytes, so that no reporting quantum hides anything.
+    pub exact: bool,
     /// The server's reporting quantum.
     pub quantum: Option<f64>,
     /// The reported gap of the two chosen tokens, each in its own arm, where only those are reported.
@@ -144,7 +146,7 @@ impl Flip {
         if gap.to_bits() == 0 {
             return (Difference::ExactTie, "both contested tokens have the same logit in the row".to_owned());
         }
-        if let Some(quantum) = self.quantum.filter(|quantum| gap < *quantum) {
+        if let Some(quantum) = self.quantum.filter(|quantum| !self.exact && gap < *quantum) {
             let says = format!("the gap of {gap} is below the reporting quantum of {quantum}; keep the logit bytes");
             return (Difference::Undecided, says);
         }

@@ -8,6 +8,7 @@ pub mod digest;
 pub mod fault;
 pub mod files;
 pub mod format;
+pub mod import;
 pub mod kept;
 pub mod order;
 pub mod parse;
