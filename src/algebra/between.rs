@@ -84,11 +84,16 @@ pub fn null_arm(first: &Side<'_>, repeat: &Side<'_>) -> Answer {
             both(parting),
             observer(first, repeat)
         );
-        return with_place(broken("null-arm", json!(parting.expected), json!(parting.found), says), repeat, parting);
+        return with_place(
+            broken("null-arm", json!(parting.expected), json!(parting.found), says),
+            repeat,
+            parting,
+        );
     }
     let last = compared.common.saturating_sub(1);
     let rows = first.rows(last).into_iter().zip(repeat.rows(last)).enumerate();
-    let mut digests = rows.filter_map(|(index, (a, b))| Some((index, a?.sha256.as_ref()?, b?.sha256.as_ref()?)));
+    let mut digests =
+        rows.filter_map(|(index, (a, b))| Some((index, a?.sha256.as_ref()?, b?.sha256.as_ref()?)));
     match digests.find(|(_, a, b)| a != b) {
         None => Answer::Holds,
         Some((index, a, b)) => {
@@ -135,7 +140,10 @@ pub fn vacuous(arm: &Side<'_>, speculates: bool, compared: Option<&Compared>) ->
         let what = if compared.unit == Unit::Bytes { "text" } else { "stream" };
         let says = format!(
             "{} of {} and {} {}: an empty {what} compared says nothing; compare token ids",
-            what, compared.arm, compared.reference, unit_name(compared.unit)
+            what,
+            compared.arm,
+            compared.reference,
+            unit_name(compared.unit)
         );
         return broken("vacuous", json!("tokens > 0"), json!(compared.arm.min(compared.reference)), says);
     }
@@ -145,7 +153,8 @@ pub fn vacuous(arm: &Side<'_>, speculates: bool, compared: Option<&Compared>) ->
 fn speculated(arm: &Side<'_>) -> Answer {
     match (arm.rounds_run(), arm.proposed()) {
         (Some(0), _) => {
-            let says = "the arm ran 0 rounds (declined?): equality says nothing about the verify path".to_owned();
+            let says =
+                "the arm ran 0 rounds (declined?): equality says nothing about the verify path".to_owned();
             broken("vacuous", json!("rounds > 0"), json!(0), says)
         }
         (_, Some(0)) => {
@@ -176,12 +185,21 @@ pub fn stream(arm: &Side<'_>, prompt: Option<usize>, compared: &Compared) -> Ans
     let law = if parting.length_only { "length" } else { "stream" };
     let says = if parting.length_only {
         let Compared { arm, reference, unit, .. } = compared;
-        format!("the arm has {arm} {}, the reference {reference}; the shorter is a beginning of the longer", unit_name(*unit))
+        format!(
+            "the arm has {arm} {}, the reference {reference}; the shorter is a beginning of the longer",
+            unit_name(*unit)
+        )
     } else {
         format!("first difference at index {}{}: {}", parting.index, at(place, position), both(parting))
     };
     let cell = |token: &Option<String>| json!({"index": parting.index, "position": position, "token": value(compared.unit, token.as_ref())});
-    Answer::Broken(Broken { law, place, expected: cell(&parting.expected), found: cell(&parting.found), says })
+    Answer::Broken(Broken {
+        law,
+        place,
+        expected: cell(&parting.expected),
+        found: cell(&parting.found),
+        says,
+    })
 }
 
 /// Ids are numbers in JSON, strings are as the server spelled them.
@@ -196,7 +214,8 @@ fn value(unit: Unit, token: Option<&String>) -> Value {
 /// `, round 47 row 2 (draft row), position 262`, as far as known.
 #[must_use]
 pub fn at(place: Option<Place>, position: Option<i64>) -> String {
-    let round = place.map(|place| format!(", round {} row {} ({})", place.round, place.row, place.row_kind()));
+    let round =
+        place.map(|place| format!(", round {} row {} ({})", place.round, place.row, place.row_kind()));
     let position = position.map(|position| format!(", position {position}"));
     round.unwrap_or_default() + &position.unwrap_or_default()
 }

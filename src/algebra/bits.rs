@@ -265,10 +265,7 @@ mod tests {
 
     #[test]
     fn a_row_of_another_length_is_refused_not_zipped() {
-        assert_eq!(
-            compare(Dtype::Bf16, &[0; 4], &[0; 2]),
-            Err(BitsError::Lengths { left: 4, right: 2 })
-        );
+        assert_eq!(compare(Dtype::Bf16, &[0; 4], &[0; 2]), Err(BitsError::Lengths { left: 4, right: 2 }));
         assert_eq!(compare(Dtype::F32, &[0; 6], &[0; 6]), Err(BitsError::Ragged { bytes: 6, size: 4 }));
     }
 

@@ -75,6 +75,9 @@ pub struct SequenceJudgement {
     pub later: Vec<Breach>,
     /// Broken laws that do not change the verdict.
     pub warnings: Vec<Breach>,
+    /// Against the reference, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Box<super::Pairing>>,
 }
 
 /// A place where a law does not hold.

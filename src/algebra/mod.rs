@@ -5,6 +5,7 @@ pub mod bits;
 pub mod divergence;
 pub mod judgement;
 pub mod near_tie;
+pub mod outcome;
 pub mod pairing;
 pub mod quantum;
 pub mod readings;

@@ -140,14 +140,18 @@ impl Flip {
 
     fn decide(&self, gap: Option<f64>) -> (Difference, String) {
         if self.same_bytes == Some(true) {
-            return (Difference::Selection, "the two rows have the same bytes; the choice differs".to_owned());
+            return (
+                Difference::Selection,
+                "the two rows have the same bytes; the choice differs".to_owned(),
+            );
         }
         let Some(gap) = gap else { return (Difference::Undecided, self.without_logits()) };
         if gap.to_bits() == 0 {
             return (Difference::ExactTie, "both contested tokens have the same logit in the row".to_owned());
         }
         if let Some(quantum) = self.quantum.filter(|quantum| !self.exact && gap < *quantum) {
-            let says = format!("the gap of {gap} is below the reporting quantum of {quantum}; keep the logit bytes");
+            let says =
+                format!("the gap of {gap} is below the reporting quantum of {quantum}; keep the logit bytes");
             return (Difference::Undecided, says);
         }
         self.against_scale(gap)
@@ -163,25 +167,32 @@ impl Flip {
                 "each arm reported only its own choice ({gap} apart), not both contested tokens; keep the logit \
                  bytes of both arms"
             ),
-            _ => "the logits of the contested tokens are not recorded; keep the logit bytes of both arms".to_owned(),
+            _ => "the logits of the contested tokens are not recorded; keep the logit bytes of both arms"
+                .to_owned(),
         }
     }
 
     fn against_scale(&self, gap: f64) -> (Difference, String) {
         let Scale { rows, largest, index } = self.scale;
         if !self.scale.counts() {
-            let says = format!("only {rows} earlier rows show this pair in both arms; {ENOUGH_ROWS} make a scale");
+            let says =
+                format!("only {rows} earlier rows show this pair in both arms; {ENOUGH_ROWS} make a scale");
             return (Difference::Undecided, says);
         }
-        let measured = format!("the largest perturbation of this pair over {rows} earlier rows ({largest} at {index})");
+        let measured =
+            format!("the largest perturbation of this pair over {rows} earlier rows ({largest} at {index})");
         if gap <= NEAR * largest {
             return (Difference::NearTie, format!("the gap of {gap} is no larger than {measured}"));
         }
         if gap > FAR * largest {
-            let times = if largest > 0.0 { format!("{:.1} ×", gap / largest) } else { "not matched by".to_owned() };
+            let times =
+                if largest > 0.0 { format!("{:.1} ×", gap / largest) } else { "not matched by".to_owned() };
             return (Difference::Structural, format!("the gap of {gap} is {times} {measured}"));
         }
-        (Difference::Undecided, format!("the gap of {gap} is {:.1} × {measured}: between 1 × and 4 ×", gap / largest))
+        (
+            Difference::Undecided,
+            format!("the gap of {gap} is {:.1} × {measured}: between 1 × and 4 ×", gap / largest),
+        )
     }
 }
 
@@ -231,13 +242,23 @@ mod tests {
 
     #[test]
     fn a_gap_of_zero_is_an_exact_tie_even_without_a_scale() {
-        let flip = Flip { same_bytes: Some(false), reference: Some(pair(0.0)), arm: Some(pair(0.0)), ..Flip::default() };
+        let flip = Flip {
+            same_bytes: Some(false),
+            reference: Some(pair(0.0)),
+            arm: Some(pair(0.0)),
+            ..Flip::default()
+        };
         assert_eq!(word(&flip), "exact tie");
     }
 
     #[test]
     fn a_tie_in_the_reference_does_not_excuse_a_large_lead_in_the_arm() {
-        let flip = Flip { reference: Some(pair(0.0)), arm: Some(pair(-5.0)), scale: scale(40, 0.3), ..Flip::default() };
+        let flip = Flip {
+            reference: Some(pair(0.0)),
+            arm: Some(pair(-5.0)),
+            scale: scale(40, 0.3),
+            ..Flip::default()
+        };
         assert_eq!(word(&flip), "structural");
     }
 
@@ -259,7 +280,10 @@ mod tests {
     #[test]
     fn below_the_quantum_is_undecided_whatever_the_scale_says() {
         let flip = Flip {
-            reference: Some(pair(0.1)), scale: scale(50, 0.3), quantum: Some(0.125), ..Flip::default()
+            reference: Some(pair(0.1)),
+            scale: scale(50, 0.3),
+            quantum: Some(0.125),
+            ..Flip::default()
         };
         assert_eq!(word(&flip), "undecided");
     }

@@ -117,7 +117,8 @@ pub fn compare<E>(
     if !proven && pairing.verdict == Verdict::Identical {
         pairing.verdict = Verdict::NotRun;
         pairing.notes.push(
-            "the streams are equal, but nothing in the arm shows that it speculated (no rounds, no counters)".to_owned(),
+            "the streams are equal, but nothing in the arm shows that it speculated (no rounds, no counters)"
+                .to_owned(),
         );
     }
     Ok(pairing)
@@ -139,7 +140,8 @@ fn scan<E>(
     compared: &Compared,
     mut read: impl FnMut(&RowPair<'_>) -> Result<RawPair, E>,
 ) -> Result<Scan, E> {
-    let flip = compared.parting.as_ref().filter(|parting| !parting.length_only && compared.unit != Unit::Bytes);
+    let flip =
+        compared.parting.as_ref().filter(|parting| !parting.length_only && compared.unit != Unit::Bytes);
     let contested = || {
         let (left, right) = (reference.ids()?, arm.ids()?);
         Some((*left.get(compared.common)?, *right.get(compared.common)?))
@@ -196,13 +198,23 @@ impl Pairing {
                 pairing.notes.push("ids are not known on both sides: token strings compared by position; two ids can share a string".to_owned());
             }
             Unit::Bytes => {
-                pairing.notes.push("neither ids nor token strings are known on both sides: texts compared byte by byte".to_owned());
+                pairing.notes.push(
+                    "neither ids nor token strings are known on both sides: texts compared byte by byte"
+                        .to_owned(),
+                );
             }
         }
         pairing
     }
 
-    fn take(&mut self, arm: &Side<'_>, reference: &Side<'_>, terms: Terms, compared: &Compared, mut scan: Scan) {
+    fn take(
+        &mut self,
+        arm: &Side<'_>,
+        reference: &Side<'_>,
+        terms: Terms,
+        compared: &Compared,
+        mut scan: Scan,
+    ) {
         self.notes.extend(scan.trouble.clone());
         if scan.found.rows > 0 {
             self.rows = Some(scan.found.clone());
@@ -230,7 +242,13 @@ impl Pairing {
     }
 
     /// The reported log-probabilities of the tokens that both arms chose, and the quantum and gap they show.
-    fn log_probabilities(&self, arm: &Side<'_>, reference: &Side<'_>, index: usize, scan: &mut Scan) -> Option<Drift> {
+    fn log_probabilities(
+        &self,
+        arm: &Side<'_>,
+        reference: &Side<'_>,
+        index: usize,
+        scan: &mut Scan,
+    ) -> Option<Drift> {
         let (left, right) = (arm.logprobs()?, reference.logprobs()?);
         if self.unit == Some(Unit::Bytes) {
             return None;

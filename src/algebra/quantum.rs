@@ -32,7 +32,8 @@ pub struct Drift {
 /// are all equal, or when the grid is as fine as the number format itself.
 #[must_use]
 pub fn detect(values: &[f64]) -> Option<f64> {
-    let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite() && value.abs() > 0.0).collect();
+    let finite: Vec<f64> =
+        values.iter().copied().filter(|value| value.is_finite() && value.abs() > 0.0).collect();
     let first = finite.first()?;
     if finite.len() < ENOUGH || finite.iter().all(|value| value.total_cmp(first).is_eq()) {
         return None;

@@ -33,6 +33,8 @@ pub struct Observation {
     pub width: i64,
     /// It differs from its own repeat.
     pub differs_from_itself: bool,
+    /// Its comparison was not ended before the streams.
+    pub comparable: bool,
     /// Where it parted; none when its stream equals the reference's.
     pub parted: Option<Parted>,
 }
@@ -54,7 +56,7 @@ pub fn read(arms: &[Observation]) -> Vec<Reading> {
     if let Some(stop) = stop(arms) {
         return vec![stop];
     }
-    let mut sorted: Vec<&Observation> = arms.iter().collect();
+    let mut sorted: Vec<&Observation> = arms.iter().filter(|arm| arm.comparable).collect();
     sorted.sort_by_key(|arm| arm.width);
     let several = sorted.windows(2).any(|pair| pair[0].width != pair[1].width);
     if !several || sorted.iter().all(|arm| arm.parted.is_none()) {
@@ -68,7 +70,8 @@ fn stop(arms: &[Observation]) -> Option<Reading> {
     let guilty: Vec<&Observation> = arms.iter().filter(|arm| arm.differs_from_itself).collect();
     (!guilty.is_empty()).then(|| Reading {
         word: "stop",
-        says: "an arm differs from itself: until that is gone no difference between arms means anything".to_owned(),
+        says: "an arm differs from itself: until that is gone no difference between arms means anything"
+            .to_owned(),
         evidence: guilty.iter().map(|arm| format!("{} differs from its own repeat", arm.arm)).collect(),
     })
 }
@@ -166,7 +169,8 @@ fn moving(arms: &[&Observation]) -> Vec<Reading> {
     }
     vec![Reading {
         word: "rollback or accept",
-        says: "every first difference comes after that arm's first rewind and moves with the width".to_owned(),
+        says: "every first difference comes after that arm's first rewind and moves with the width"
+            .to_owned(),
         evidence: evidence(arms),
     }]
 }
@@ -206,7 +210,13 @@ mod tests {
     fn arm(width: i64, index: usize, round: i64, after_rewind: Option<usize>) -> Observation {
         let parted =
             Parted { index, round: Some(round), row: Some(1), after_rewind, entering_state_differs: None };
-        Observation { arm: format!("w{width}"), width, differs_from_itself: false, parted: Some(parted) }
+        Observation {
+            arm: format!("w{width}"),
+            width,
+            differs_from_itself: false,
+            comparable: true,
+            parted: Some(parted),
+        }
     }
 
     fn words(arms: &[Observation]) -> Vec<&'static str> {
@@ -215,7 +225,8 @@ mod tests {
 
     #[test]
     fn w1_groups_of_widths_name_the_boundary() {
-        let arms = [(3, 40), (4, 40), (5, 22), (6, 22), (8, 22)].map(|(width, index)| arm(width, index, 9, Some(4)));
+        let arms =
+            [(3, 40), (4, 40), (5, 22), (6, 22), (8, 22)].map(|(width, index)| arm(width, index, 9, Some(4)));
         let readings = read(&arms);
         assert_eq!(readings.len(), 1);
         assert!(readings[0].says.ends_with("dispatch boundary between 4 and 5"), "{}", readings[0].says);
@@ -231,12 +242,18 @@ mod tests {
 
     #[test]
     fn w3_indices_that_move_after_a_rewind_are_rollback() {
-        assert_eq!(words(&[arm(2, 31, 20, Some(5)), arm(4, 12, 4, Some(3)), arm(8, 9, 2, Some(3))]), ["rollback or accept"]);
+        assert_eq!(
+            words(&[arm(2, 31, 20, Some(5)), arm(4, 12, 4, Some(3)), arm(8, 9, 2, Some(3))]),
+            ["rollback or accept"]
+        );
     }
 
     #[test]
     fn w4_from_the_start_is_the_state_entering_round_0() {
-        assert_eq!(words(&[arm(2, 1, 0, None), arm(4, 3, 1, Some(7)), arm(8, 0, 0, Some(2))]), ["state entering round 0"]);
+        assert_eq!(
+            words(&[arm(2, 1, 0, None), arm(4, 3, 1, Some(7)), arm(8, 0, 0, Some(2))]),
+            ["state entering round 0"]
+        );
     }
 
     #[test]

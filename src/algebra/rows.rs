@@ -101,7 +101,11 @@ impl Scan {
     /// A scan towards a flip at `index` between two ids, or over equal streams.
     #[must_use]
     pub fn new(flip: Option<(usize, Option<(TokenId, TokenId)>)>) -> Self {
-        Self { flip_index: flip.map(|(index, _)| index), pair: flip.and_then(|(_, pair)| pair), ..Self::default() }
+        Self {
+            flip_index: flip.map(|(index, _)| index),
+            pair: flip.and_then(|(_, pair)| pair),
+            ..Self::default()
+        }
     }
 
     /// True when the row's bytes are worth reading: they differ, or it is the flip itself.
@@ -111,12 +115,18 @@ impl Scan {
     }
 
     /// Adds the next row.
-    pub fn add(&mut self, index: usize, rows: &RowPair<'_>, bytes: Option<BytePair<'_>>) -> Option<&mut FirstRow> {
+    pub fn add(
+        &mut self,
+        index: usize,
+        rows: &RowPair<'_>,
+        bytes: Option<BytePair<'_>>,
+    ) -> Option<&mut FirstRow> {
         self.found.rows += 1;
         self.found.read += usize::from(bytes.is_some());
         let same = rows.same_digest().or_else(|| bytes.map(|bytes| bytes.reference == bytes.arm));
         let best = |row: &Row, raw: Option<&[u8]>| argmax(row, rows.dtype().zip(raw));
-        let tops = best(rows.reference, bytes.map(|bytes| bytes.reference)).zip(best(rows.arm, bytes.map(|b| b.arm)));
+        let tops = best(rows.reference, bytes.map(|bytes| bytes.reference))
+            .zip(best(rows.arm, bytes.map(|b| b.arm)));
         self.found.argmax_differ += usize::from(tops.is_some_and(|(left, right)| left != right));
         self.weigh(index, rows, bytes, same);
         match same {
@@ -127,9 +137,15 @@ impl Scan {
         None
     }
 
-    fn differing(&mut self, index: usize, rows: &RowPair<'_>, bytes: Option<BytePair<'_>>) -> Option<&mut FirstRow> {
+    fn differing(
+        &mut self,
+        index: usize,
+        rows: &RowPair<'_>,
+        bytes: Option<BytePair<'_>>,
+    ) -> Option<&mut FirstRow> {
         self.found.bytes_differ += 1;
-        let compared = rows.dtype().zip(bytes).map(|(dtype, raw)| bits::compare(dtype, raw.reference, raw.arm));
+        let compared =
+            rows.dtype().zip(bytes).map(|(dtype, raw)| bits::compare(dtype, raw.reference, raw.arm));
         let bits = match compared {
             Some(Ok(bits)) => Some(bits),
             Some(Err(error)) => {
@@ -152,7 +168,8 @@ impl Scan {
     /// Puts the contested pair of this row on the scale, or takes it as the flip itself.
     fn weigh(&mut self, index: usize, rows: &RowPair<'_>, bytes: Option<BytePair<'_>>, same: Option<bool>) {
         let dtype = rows.dtype();
-        let pair = |row: &Row, raw: Option<&[u8]>| self.pair.and_then(|ids| pair_of(row, dtype.zip(raw), ids));
+        let pair =
+            |row: &Row, raw: Option<&[u8]>| self.pair.and_then(|ids| pair_of(row, dtype.zip(raw), ids));
         let reference = pair(rows.reference, bytes.map(|bytes| bytes.reference));
         let arm = pair(rows.arm, bytes.map(|bytes| bytes.arm));
         if self.flip_index == Some(index) {
@@ -176,7 +193,8 @@ impl Scan {
         self.flip.same_bytes = same;
         (self.flip.reference, self.flip.arm) = (reference, arm);
         self.flip.exact = bytes.is_some();
-        let high = [reference, arm].into_iter().flatten().map(|pair| pair.reference.abs().max(pair.arm.abs()));
+        let high =
+            [reference, arm].into_iter().flatten().map(|pair| pair.reference.abs().max(pair.arm.abs()));
         self.flip.ulp = rows.dtype().zip(high.reduce(f64::max)).map(|(dtype, high)| dtype.ulp(high));
         let raw = rows.dtype().zip(bytes.map(|bytes| bytes.reference));
         self.tied = raw.map_or_else(|| tied_of(rows.reference), |(dtype, raw)| bits::best(dtype, raw));
@@ -226,7 +244,11 @@ mod tests {
 
     fn add(scan: &mut Scan, index: usize, reference: &[f32], arm: &[f32]) {
         let ((left, a), (right, b)) = (row(reference), row(arm));
-        scan.add(index, &RowPair { reference: &left, arm: &right }, Some(BytePair { reference: &a, arm: &b }));
+        scan.add(
+            index,
+            &RowPair { reference: &left, arm: &right },
+            Some(BytePair { reference: &a, arm: &b }),
+        );
     }
 
     #[test]

@@ -122,7 +122,8 @@ impl<'a> Side<'a> {
     /// The round and row that chose the token at a stream index; none for the prefill token.
     #[must_use]
     pub fn place(&self, index: usize) -> Option<Place> {
-        let inside = |(start, round): &(usize, &Round)| *start <= index && index < start + round.emitted.len();
+        let inside =
+            |(start, round): &(usize, &Round)| *start <= index && index < start + round.emitted.len();
         let (start, round) = self.starts().find(inside)?;
         Some(Place { round: round.round, row: count(index - start), width: round.width })
     }
@@ -130,7 +131,8 @@ impl<'a> Side<'a> {
     /// The round that chose the token at a stream index.
     #[must_use]
     pub fn round_at(&self, index: usize) -> Option<&'a Round> {
-        let inside = |(start, round): &(usize, &Round)| *start <= index && index < start + round.emitted.len();
+        let inside =
+            |(start, round): &(usize, &Round)| *start <= index && index < start + round.emitted.len();
         self.starts().find(inside).map(|(_, round)| round)
     }
 
