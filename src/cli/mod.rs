@@ -1,7 +1,9 @@
 //! The command line: one file a verb. `settings` alone reads the environment, `console` alone writes to the terminal.
 
+pub mod compare;
 pub mod console;
 pub mod exit;
+pub mod import;
 pub mod settings;
 
 use clap::{Parser, Subcommand};
@@ -16,7 +18,10 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {}
+enum Verb {
+    Compare(compare::Compare),
+    Import(import::Import),
+}
 
 impl Cli {
     /// Runs the verb.
@@ -24,6 +29,9 @@ impl Cli {
     /// # Errors
     /// With what stopped it; [`exit::code_of`] gives the exit code.
     pub fn run(self) -> anyhow::Result<u8> {
-        match self.verb {}
+        match self.verb {
+            Verb::Compare(verb) => verb.run(),
+            Verb::Import(verb) => verb.run(),
+        }
     }
 }

@@ -18,7 +18,7 @@ const COMPLETED: &str = "Speculative burst completed ";
 
 /// One request of the log.
 #[derive(Debug, Clone, Default)]
-struct Burst {
+pub struct Burst {
     rounds: Vec<Round>,
     lines: [usize; 2],
     width: Option<i64>,
@@ -26,28 +26,11 @@ struct Burst {
     usage: Option<Usage>,
 }
 
-/// Reads a log as one transcript with a sequence a burst.
+/// Reads the bursts of one log.
 ///
 /// # Errors
 /// When a round line lacks a field, or there is no round line at all.
-pub fn import(log: &str, extras: &Extras, answers: &[Answer]) -> Result<Imported, ImportError> {
-    let bursts = bursts(log)?;
-    let first = bursts.first().ok_or(ImportError::Nothing("no `round transcript` line in the log"))?;
-    let lines = bursts.last().map(|last| [number(first.lines[0]), number(last.lines[1])]);
-    let width = extras.width.or(first.width).or_else(|| first.rounds.iter().map(|round| round.width).max());
-    let label = width.map_or_else(|| "imported".to_owned(), |width| format!("w{width}"));
-    let mut header = Extras { width, ..extras.clone() }.header(&label, ArmKind::Speculative, bursts.len());
-    header.drafter = Some(Drafter { name: Some("dflash".to_owned()), cache: None });
-    if let Some(source) = &mut header.source {
-        source.lines = lines;
-    }
-    let sequences = bursts.into_iter().enumerate();
-    let sequences: Result<_, _> =
-        sequences.map(|(index, burst)| burst.record(index, answers.get(index))).collect();
-    Ok(Imported { header, sequences: sequences? })
-}
-
-fn bursts(log: &str) -> Result<Vec<Burst>, ImportError> {
+pub fn parse(log: &str) -> Result<Vec<Burst>, ImportError> {
     let mut bursts: Vec<Burst> = Vec::new();
     let mut open = false;
     for (index, line) in log.lines().enumerate() {
@@ -70,7 +53,31 @@ fn bursts(log: &str) -> Result<Vec<Burst>, ImportError> {
             open = false;
         }
     }
+    if bursts.is_empty() {
+        return Err(ImportError::Nothing(
+            "no `round transcript` line in the log; was the server's log level debug?",
+        ));
+    }
     Ok(bursts)
+}
+
+/// One transcript with a sequence a burst; `answers` are those to the same requests, where a client kept them.
+///
+/// # Errors
+/// When an answer is of another length than its burst.
+pub fn import(bursts: Vec<Burst>, extras: &Extras, answers: &[Answer]) -> Result<Imported, ImportError> {
+    let widest = || bursts.iter().flat_map(|burst| &burst.rounds).map(|round| round.width).max();
+    let width = extras.width.or_else(|| bursts.iter().find_map(|burst| burst.width)).or_else(widest);
+    let label = width.map_or_else(|| "imported".to_owned(), |width| format!("w{width}"));
+    let mut header = Extras { width, ..extras.clone() }.header(&label, ArmKind::Speculative, bursts.len());
+    header.drafter = Some(Drafter { name: Some("dflash".to_owned()), cache: None });
+    if let (Some(source), [only]) = (&mut header.source, bursts.as_slice()) {
+        source.lines = Some(only.lines.map(number));
+    }
+    let sequences = bursts.into_iter().enumerate();
+    let sequences: Result<_, _> =
+        sequences.map(|(index, burst)| burst.record(index, answers.get(index))).collect();
+    Ok(Imported { header, sequences: sequences? })
 }
 
 /// A round 0 starts a burst, unless it is the same line twice: a doubled line is a finding, not a request.
@@ -221,7 +228,7 @@ fn plain(line: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{bursts, import, plain};
+    use super::{import, parse, plain};
     use crate::transcript::import::{Extras, ImportError};
 
     const LINE: &str = "x DEBUG y: DFlash round transcript round=0 bs=3 bonus=5 draft_tokens=[6, 9] \
@@ -231,7 +238,7 @@ mod tests {
     fn a_round_line_reads_and_colours_do_not_matter() {
         let coloured = LINE.replace("round=0", "\u{1b}[3mround\u{1b}[0m\u{1b}[2m=\u{1b}[0m0");
         assert_eq!(plain(&coloured), LINE);
-        let found = bursts(&coloured).unwrap();
+        let found = parse(&coloured).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].rounds[0].round, found[0].rounds[0].emitted.as_slice()), (0, [6, 7].as_slice()));
     }
@@ -240,22 +247,22 @@ mod tests {
     fn a_missing_field_is_named_with_its_line() {
         let text = format!("noise\n{}", LINE.replace("bonus=5 ", ""));
         let expected = ImportError::Field { line: 2, field: "bonus", says: "missing".to_owned() };
-        assert_eq!(import(&text, &Extras::default(), &[]).unwrap_err(), expected);
+        assert_eq!(parse(&text).unwrap_err(), expected);
         let cut = &LINE[..LINE.len() - 4];
-        assert!(import(cut, &Extras::default(), &[]).unwrap_err().to_string().contains("new_tokens"));
+        assert!(parse(cut).unwrap_err().to_string().contains("new_tokens"));
     }
 
     #[test]
     fn a_new_round_0_is_a_new_burst_but_a_doubled_line_is_not() {
         let other = LINE.replace("bonus=5", "bonus=8");
-        assert_eq!(bursts(&format!("{LINE}\n{other}")).unwrap().len(), 2);
-        let doubled = bursts(&format!("{LINE}\n{LINE}")).unwrap();
+        assert_eq!(parse(&format!("{LINE}\n{other}")).unwrap().len(), 2);
+        let doubled = parse(&format!("{LINE}\n{LINE}")).unwrap();
         assert_eq!((doubled.len(), doubled[0].rounds.len()), (1, 2));
     }
 
     #[test]
     fn a_burst_without_a_summary_has_no_footer_and_unknown_stays_unknown() {
-        let imported = import(LINE, &Extras::default(), &[]).unwrap();
+        let imported = import(parse(LINE).unwrap(), &Extras::default(), &[]).unwrap();
         assert!(imported.sequences[0].footer.is_none());
         assert_eq!((imported.header.max_tokens, imported.header.vocab_size), (None, None));
         assert!(imported.header.prompts[0].ids.is_none());

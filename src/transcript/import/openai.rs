@@ -94,6 +94,16 @@ impl Answers {
         Ok(())
     }
 
+    /// Adds the answers of another source.
+    pub fn join(&mut self, other: Self) {
+        self.answers.extend(other.answers);
+        self.repeats |= other.repeats;
+        self.arm = self.arm.take().or(other.arm);
+        self.width = self.width.or(other.width);
+        self.model = self.model.take().or(other.model);
+        self.command = self.command.take().or(other.command);
+    }
+
     /// The transcripts: one, or one a repeat.
     ///
     /// # Errors

@@ -99,6 +99,21 @@ impl Imported {
         lines
     }
 
+    /// What it holds, and what it does not, in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let rounds: usize = self.sequences.iter().map(|sequence| sequence.rounds.len()).sum();
+        let footers = || self.sequences.iter().filter_map(|sequence| sequence.footer.as_ref());
+        let mut known = vec![format!("{} sequences", self.sequences.len()), format!("{rounds} rounds")];
+        let ids: usize = footers().filter_map(|footer| footer.tokens.as_ref()).map(Vec::len).sum();
+        let strings: usize = footers().filter_map(|footer| footer.token_strings.as_ref()).map(Vec::len).sum();
+        known.push(format!("{ids} stream ids, {strings} token strings"));
+        if self.header.prompts.iter().any(|prompt| prompt.ids.is_none()) {
+            known.push("prompt ids not known".to_owned());
+        }
+        known.join(", ")
+    }
+
     /// Writes the transcript.
     ///
     /// # Errors
