@@ -1,7 +1,13 @@
 //! The command line: one file a verb. `settings` alone reads the environment, `console` alone writes to the terminal.
 
+pub mod check_algebra;
 pub mod console;
+pub mod draw;
 pub mod exit;
+pub mod judged;
+pub mod judging;
+pub mod laws;
+pub mod schema;
 pub mod settings;
 
 use clap::{Parser, Subcommand};
@@ -16,7 +22,11 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {}
+enum Verb {
+    CheckAlgebra(check_algebra::CheckAlgebra),
+    Laws(laws::Laws),
+    Schema(schema::Schema),
+}
 
 impl Cli {
     /// Runs the verb.
@@ -24,6 +34,10 @@ impl Cli {
     /// # Errors
     /// With what stopped it; [`exit::code_of`] gives the exit code.
     pub fn run(self) -> anyhow::Result<u8> {
-        match self.verb {}
+        match self.verb {
+            Verb::CheckAlgebra(verb) => verb.run(),
+            Verb::Laws(verb) => verb.run(),
+            Verb::Schema(verb) => verb.run(),
+        }
     }
 }
