@@ -91,6 +91,9 @@ pub struct Judged {
     /// The gap: the larger of the two arms', in logits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
+    /// The gap of the two chosen tokens, each as its own arm reported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_gap: Option<f64>,
     /// The gap in representable steps of the logits' dtype.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ulps: Option<f64>,
@@ -128,7 +131,8 @@ impl Flip {
         let ratio = gap.filter(|_| self.scale.counts() && self.scale.largest > 0.0);
         Judged {
             verdict: super::Verdict::Differs(difference),
-            gap: shown,
+            gap,
+            reported_gap: self.reported_gap,
             ulps: gap.zip(self.ulp).map(|(gap, ulp)| gap / ulp),
             quanta: shown.zip(self.quantum).map(|(gap, quantum)| gap / quantum),
             ratio: ratio.map(|gap| gap / self.scale.largest),

@@ -23,6 +23,8 @@ pub struct Pairing {
     pub unit: Option<Unit>,
     /// Equal ids, strings or bytes from the start.
     pub equal: usize,
+    /// Tokens past the prompt that were compared: up to and with the first difference.
+    pub past_prompt: usize,
     /// Length of the arm's stream.
     pub arm: usize,
     /// Length of the reference's stream.
@@ -171,6 +173,7 @@ impl Pairing {
             verdict: Verdict::Identical,
             unit: None,
             equal: 0,
+            past_prompt: 0,
             arm: 0,
             reference: 0,
             first: None,
@@ -192,6 +195,8 @@ impl Pairing {
         let Some(compared) = compared else { return pairing };
         pairing.unit = Some(compared.unit);
         (pairing.equal, pairing.arm, pairing.reference) = (compared.common, compared.arm, compared.reference);
+        let flipped = compared.parting.as_ref().is_some_and(|parting| !parting.length_only);
+        pairing.past_prompt = compared.common + usize::from(flipped);
         match compared.unit {
             Unit::Ids => {}
             Unit::Strings => {

@@ -1,8 +1,13 @@
 //! `exactness compare`: speculative arms against plain decoding of the same prompts.
 
-use super::console;
+use super::check_algebra::Format;
+use super::exit::Failure;
+use super::judged::Style;
+use super::judging::judge_path;
+use super::{compared, console, settings};
+use crate::algebra::judge_arm;
+use crate::results::Judgement;
 use crate::results::comparing::{self, Contestant};
-use crate::results::{Judgement, Table, compare_text};
 use crate::transcript::Arm;
 use anyhow::Context as _;
 use std::path::{Path, PathBuf};
@@ -24,17 +29,6 @@ pub struct Compare {
     margin: Option<f64>,
 }
 
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// Tables for a terminal.
-    Human,
-    /// The JSON contract.
-    Json,
-    /// Tables for a report.
-    Markdown,
-}
-
 fn margin(text: &str) -> Result<f64, String> {
     let margin: f64 = text.parse().map_err(|_| format!("`{text}` is no number of logits"))?;
     if margin.is_finite() && margin >= 0.0 { Ok(margin) } else { Err("a margin is 0 or more".to_owned()) }
@@ -48,7 +42,7 @@ impl Compare {
     pub fn run(self) -> anyhow::Result<u8> {
         let judgement =
             comparing::compare(contestants(&self.arms)?, contestants(&self.against)?, self.margin)
-                .context("failed to compare kept rows")?;
+                .map_err(|error| Failure::unparseable(format!("failed to {error}")))?;
         console::out(&print(&judgement, self.format)?);
         Ok(judgement.verdict.exit_code())
     }
@@ -58,32 +52,18 @@ fn contestants(paths: &[PathBuf]) -> anyhow::Result<Vec<Contestant>> {
     paths.iter().map(|path| contestant(path)).collect()
 }
 
+/// Read twice where it can be: the judge wants lines with their numbers, the comparison the whole arm.
 fn contestant(path: &Path) -> anyhow::Result<Contestant> {
-    let arm = Arm::read(path).context("failed to compare")?;
-    let judged = own(&arm);
+    let arm = Arm::read(path).map_err(Failure::from)?;
+    let judged =
+        if path.as_os_str() == "-" { judge_arm(&arm) } else { judge_path(path).map_err(Failure::from)? };
     Ok(Contestant { arm, judged })
 }
 
 fn print(judgement: &Judgement, format: Format) -> anyhow::Result<String> {
     Ok(match format {
-        Format::Json => serde_json::to_string_pretty(judgement)?,
-        Format::Human => {
-            compare_text::whole(judgement, |table: &Table| table.terminal(super::settings::columns()))
-        }
-        Format::Markdown => compare_text::whole(judgement, Table::markdown),
+        Format::Json => serde_json::to_string_pretty(judgement).context("print the judgement")?,
+        Format::Human => compared::text(judgement, Style::Terminal(settings::columns())),
+        Format::Markdown => compared::text(judgement, Style::Markdown),
     })
-}
-
-// TEMPORARY until the judge of one arm is merged.
-fn own(arm: &Arm) -> crate::results::ArmJudgement {
-    crate::results::ArmJudgement {
-        arm: arm.header.arm.clone(),
-        file: arm.path.display().to_string(),
-        verdict: crate::algebra::Verdict::Consistent,
-        cut: arm.cut.map(|cut| cut.to_string()),
-        compared: crate::results::Compared::default(),
-        checked: Vec::new(),
-        not_checkable: Vec::new(),
-        sequences: Vec::new(),
-    }
 }

@@ -1,9 +1,16 @@
 //! The command line: one file a verb. `settings` alone reads the environment, `console` alone writes to the terminal.
 
+pub mod check_algebra;
 pub mod compare;
+pub mod compared;
 pub mod console;
+pub mod draw;
 pub mod exit;
 pub mod import;
+pub mod judged;
+pub mod judging;
+pub mod laws;
+pub mod schema;
 pub mod settings;
 
 use clap::{Parser, Subcommand};
@@ -19,8 +26,11 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
     Import(import::Import),
+    Laws(laws::Laws),
+    Schema(schema::Schema),
 }
 
 impl Cli {
@@ -30,8 +40,11 @@ impl Cli {
     /// With what stopped it; [`exit::code_of`] gives the exit code.
     pub fn run(self) -> anyhow::Result<u8> {
         match self.verb {
+            Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
             Verb::Import(verb) => verb.run(),
+            Verb::Laws(verb) => verb.run(),
+            Verb::Schema(verb) => verb.run(),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What commands store and print: one result struct a command, and the one table builder.
 
-pub mod compare_text;
 pub mod comparing;
 pub mod judgement;
 pub mod table;

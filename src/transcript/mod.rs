@@ -3,6 +3,7 @@
 //! A transcript is judged with its bytes and the laws alone, so this module uses nothing else of the crate.
 
 pub mod arm;
+pub mod blocks;
 pub mod clock;
 pub mod digest;
 pub mod fault;

@@ -2,14 +2,15 @@
 //!
 //! Both the terminal and the markdown come from the same tables, so that a report cannot say what the screen did not.
 
-use super::Table;
-use super::judgement::{ArmJudgement, Breach, Judgement, SequenceJudgement};
+use super::judged::{self, Style};
 use crate::algebra::between::unit_name;
+use crate::algebra::judgement::{ArmJudgement, SequenceJudgement};
 use crate::algebra::near_tie::{Judged, Margin};
 use crate::algebra::pairing::First;
 use crate::algebra::quantum::Drift;
 use crate::algebra::rows::RowsCompared;
 use crate::algebra::{Pairing, Verdict};
+use crate::results::{Judgement, Table};
 use std::fmt::Write as _;
 
 /// The arms of a comparison, one row a sequence.
@@ -55,40 +56,18 @@ fn sequence_verdict(sequence: &SequenceJudgement, pairing: &Pairing) -> Verdict 
     crate::algebra::outcome::strongest(both).unwrap_or(pairing.verdict)
 }
 
-/// What one arm's lines in the overview rest on; empty when there is nothing to add.
+/// What one arm's lines in the overview rest on; empty for an arm that was not compared.
 #[must_use]
 pub fn details(arm: &ArmJudgement) -> Table {
-    let mut table = Table::new().text(&arm.arm).text(&arm.file);
-    if let Some(cut) = &arm.cut {
-        table.row(["cut run", cut]);
-    }
+    let mut table = Table::new().text(&arm.arm).text("against its reference");
     for sequence in &arm.sequences {
+        let Some(pairing) = &sequence.against else { continue };
         if arm.sequences.len() > 1 {
             table.row(["sequence".to_owned(), sequence.sequence.to_string()]);
         }
-        if let Some(pairing) = &sequence.against {
-            pairing_rows(&mut table, pairing);
-        }
-        breaches(&mut table, sequence);
-    }
-    let lacks = arm.not_checkable.iter().map(|lack| format!("{} ({})", lack.law, lack.missing.join(", ")));
-    let lacks: Vec<String> = lacks.collect();
-    if !lacks.is_empty() {
-        table.row(["not checkable", &lacks.join("; ")]);
+        pairing_rows(&mut table, pairing);
     }
     table
-}
-
-fn breaches(table: &mut Table, sequence: &SequenceJudgement) {
-    let mut add = |what: &str, breach: &Breach| {
-        let round = breach.round.map(|round| format!(", round {round}"));
-        let row = breach.row.map(|row| format!(" row {row}"));
-        let place = round.unwrap_or_default() + &row.unwrap_or_default();
-        table.row([what.to_owned(), format!("{}{place}: {}", breach.law, breach.says)]);
-    };
-    sequence.finding.iter().for_each(|breach| add("finding", breach));
-    sequence.later.iter().for_each(|breach| add("later", breach));
-    sequence.warnings.iter().for_each(|breach| add("warning", breach));
 }
 
 fn pairing_rows(table: &mut Table, pairing: &Pairing) {
@@ -112,9 +91,7 @@ fn pairing_rows(table: &mut Table, pairing: &Pairing) {
 
 fn stream(pairing: &Pairing, unit: &str) -> String {
     let Pairing { equal, arm, reference, .. } = pairing;
-    let Some(first) = &pairing.first else {
-        return format!("all {equal} {unit} equal: {equal} past the prompt covered");
-    };
+    let Some(first) = &pairing.first else { return format!("all {equal} {unit} equal") };
     let lengths = if arm == reference { format!("{arm}") } else { format!("{arm} against {reference}") };
     format!("{equal} {unit} equal of {lengths}; {}", first_text(first))
 }
@@ -187,7 +164,8 @@ fn drift_text(drift: &Drift, flip: Option<&Judged>) -> String {
 
 fn flip_text(flip: &Judged) -> String {
     let mut units = Vec::new();
-    units.extend(flip.gap.map(|gap| format!("gap {gap}")));
+    units.extend(flip.gap.map(|gap| format!("gap {gap} logits")));
+    units.extend(flip.reported_gap.map(|gap| format!("reported gap {gap}")));
     units.extend(flip.ulps.map(|ulps| format!("{} ulps", rounded(ulps))));
     units.extend(flip.quanta.map(|quanta| format!("{} quanta", rounded(quanta))));
     let units = if units.is_empty() { String::new() } else { format!(" ({})", units.join(", ")) };
@@ -203,7 +181,7 @@ fn rounded(number: f64) -> String {
 fn margin_text(margin: &Margin) -> String {
     let word = |within: bool| if within { "within" } else { "not within" };
     format!(
-        "{} {}; control at 0: {}; the verdict does not follow it",
+        "{} {} logits; control at margin 0: {}. The verdict does not follow a margin.",
         word(margin.within),
         margin.margin,
         word(margin.within_zero)
@@ -221,48 +199,49 @@ pub fn patterns(judgement: &Judgement) -> Table {
     table
 }
 
-/// The last line: one verdict and how much was compared.
-#[must_use]
-pub fn verdict(judgement: &Judgement) -> String {
-    let compared: Vec<&Pairing> = judgement
-        .arms
-        .iter()
-        .flat_map(|arm| arm.sequences.iter().filter_map(|sequence| sequence.against.as_deref()))
-        .collect();
-    let tokens: usize = compared.iter().map(|pairing| pairing.arm.min(pairing.reference)).sum();
+/// The last line: one verdict and how much was compared. Tokens after a flip are not counted: from there on the two
+/// arms read different texts.
+fn conclusion(judgement: &Judgement, style: Style) -> String {
+    let sequences = judgement.arms.iter().flat_map(|arm| &arm.sequences);
+    let compared: Vec<&Pairing> = sequences.filter_map(|sequence| sequence.against.as_deref()).collect();
+    let covered: usize = compared.iter().map(|pairing| pairing.past_prompt).sum();
     let rows: usize = compared.iter().filter_map(|pairing| pairing.rows.as_ref()).map(|rows| rows.rows).sum();
     let sum = |count: fn(&ArmJudgement) -> u64| judgement.arms.iter().map(count).sum::<u64>();
-    let unit = match compared.iter().find_map(|pairing| pairing.unit) {
-        Some(unit) if compared.iter().all(|pairing| pairing.unit.is_none_or(|other| other == unit)) => {
-            unit_name(unit)
-        }
-        _ => "tokens",
+    let unit = compared.iter().find_map(|pairing| pairing.unit);
+    let unit =
+        unit.filter(|unit| compared.iter().all(|pairing| pairing.unit.is_none_or(|other| other == *unit)));
+    let verdict = match style {
+        Style::Markdown => format!("**{}**", judgement.verdict),
+        Style::Terminal(_) => judgement.verdict.to_string(),
     };
     format!(
-        "verdict: {} · compared {} with their reference: {tokens} {unit} past the prompt, {rows} rows; {} rounds, {} \
-         proposals judged",
-        judgement.verdict,
-        plural(compared.len(), "sequence"),
-        sum(|arm| arm.compared.rounds),
-        sum(|arm| arm.compared.proposed)
+        "{verdict}: {} compared with the reference, {covered} {} past the prompt, {rows} rows; {} and {} judged.",
+        plural(compared.len() as u64, "sequence"),
+        unit.map_or("tokens", unit_name),
+        plural(sum(|arm| arm.compared.rounds), "round"),
+        plural(sum(|arm| arm.compared.proposed), "proposal")
     )
 }
 
-fn plural(count: usize, what: &str) -> String {
+fn plural(count: u64, what: &str) -> String {
     if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
 }
 
-/// Everything, with the tables in the form that `form` makes of them.
+/// Everything: the overview, each arm's evidence and broken laws, what could not be asked, the readings, the verdict.
 #[must_use]
-pub fn whole(judgement: &Judgement, form: impl Fn(&Table) -> String) -> String {
-    let mut parts = vec![form(&overview(judgement))];
-    parts.extend(
-        judgement.arms.iter().map(details).filter(|table| !table.is_empty()).map(|table| form(&table)),
-    );
-    let patterns = patterns(judgement);
-    if !patterns.is_empty() {
-        parts.push(form(&patterns));
+pub fn text(judgement: &Judgement, style: Style) -> String {
+    let form = |table: &Table| match style {
+        Style::Terminal(width) => table.terminal(width),
+        Style::Markdown => table.markdown(),
+    };
+    let some = |table: Table| (!table.is_empty()).then(|| form(&table));
+    let mut parts: Vec<String> = some(overview(judgement)).into_iter().collect();
+    for arm in &judgement.arms {
+        parts.extend(some(details(arm)));
+        parts.extend(judged::arm_text(arm, style));
     }
-    parts.push(verdict(judgement));
+    parts.push(judged::coverage(&judgement.arms, style));
+    parts.extend(some(patterns(judgement)));
+    parts.push(conclusion(judgement, style));
     parts.iter().map(|part| part.trim_end()).collect::<Vec<_>>().join("\n\n")
 }
