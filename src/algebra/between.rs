@@ -4,7 +4,7 @@
 //! prompts, of a run that does not equal itself, or of a drafter that never proposed, say nothing.
 
 use super::divergence::{self, Compared, Parting, Unit};
-use super::side::{Place, Side, count};
+use super::side::{Place, Side};
 use crate::transcript::format::Prompt;
 use serde_json::{Value, json};
 
@@ -190,7 +190,12 @@ pub fn stream(arm: &Side<'_>, prompt: Option<usize>, compared: &Compared) -> Ans
             unit_name(*unit)
         )
     } else {
-        format!("first difference at index {}{}: {}", parting.index, at(place, position), both(parting))
+        let kind = place.map_or("", |place| place.row_kind());
+        let position = position.map(|position| format!("position {position}"));
+        let known: Vec<String> = [kind.to_owned(), position.unwrap_or_default()].into();
+        let known: Vec<String> = known.into_iter().filter(|part| !part.is_empty()).collect();
+        let place = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
+        format!("first difference at index {}{place}: {}", parting.index, both(parting))
     };
     let cell = |token: &Option<String>| json!({"index": parting.index, "position": position, "token": value(compared.unit, token.as_ref())});
     Answer::Broken(Broken {
@@ -211,15 +216,6 @@ fn value(unit: Unit, token: Option<&String>) -> Value {
     }
 }
 
-/// `, round 47 row 2 (draft row), position 262`, as far as known.
-#[must_use]
-pub fn at(place: Option<Place>, position: Option<i64>) -> String {
-    let round =
-        place.map(|place| format!(", round {} row {} ({})", place.round, place.row, place.row_kind()));
-    let position = position.map(|position| format!(", position {position}"));
-    round.unwrap_or_default() + &position.unwrap_or_default()
-}
-
 /// A prompt's length as an index type.
 #[must_use]
 pub fn prompt_length(prompt: Option<&Prompt>, side: &Side<'_>) -> Option<usize> {
@@ -233,10 +229,4 @@ pub fn prompt_length(prompt: Option<&Prompt>, side: &Side<'_>) -> Option<usize> 
 #[must_use]
 pub fn speculates(width: Option<i64>, kind: crate::transcript::ArmKind) -> bool {
     kind == crate::transcript::ArmKind::Speculative && width.is_none_or(|width| width > 1)
-}
-
-/// Length of a stream for the counts that are printed.
-#[must_use]
-pub fn tokens(compared: &Compared) -> i64 {
-    count(compared.arm.min(compared.reference))
 }

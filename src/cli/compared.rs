@@ -84,7 +84,8 @@ fn pairing_rows(table: &mut Table, pairing: &Pairing) {
         table.row(["flip".to_owned(), flip_text(flip)]);
     }
     if let Some(margin) = &pairing.margin {
-        table.row(["margin".to_owned(), margin_text(margin)]);
+        let known = pairing.flip.as_ref().is_some_and(|flip| flip.gap.is_some());
+        table.row(["margin".to_owned(), margin_text(margin, known)]);
     }
     pairing.notes.iter().for_each(|note| table.row(["note", note]));
 }
@@ -178,7 +179,10 @@ fn rounded(number: f64) -> String {
     text.strip_suffix(".00").map_or(text.clone(), str::to_owned)
 }
 
-fn margin_text(margin: &Margin) -> String {
+fn margin_text(margin: &Margin, known: bool) -> String {
+    if !known {
+        return format!("the gap is not known, so no margin holds: neither {} logits nor 0", margin.margin);
+    }
     let word = |within: bool| if within { "within" } else { "not within" };
     format!(
         "{} {} logits; control at margin 0: {}. The verdict does not follow a margin.",
@@ -231,7 +235,7 @@ fn plural(count: u64, what: &str) -> String {
 #[must_use]
 pub fn text(judgement: &Judgement, style: Style) -> String {
     let form = |table: &Table| match style {
-        Style::Terminal(width) => table.terminal(width),
+        Style::Terminal(width) => table.terminal(Some(width.unwrap_or(110))),
         Style::Markdown => table.markdown(),
     };
     let some = |table: Table| (!table.is_empty()).then(|| form(&table));

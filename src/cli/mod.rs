@@ -4,14 +4,18 @@ pub mod check_algebra;
 pub mod compare;
 pub mod compared;
 pub mod console;
+pub mod diff;
 pub mod draw;
 pub mod exit;
 pub mod import;
 pub mod judged;
 pub mod judging;
 pub mod laws;
+pub mod rows;
 pub mod schema;
 pub mod settings;
+pub mod show;
+pub mod spell;
 
 use clap::{Parser, Subcommand};
 
@@ -29,8 +33,11 @@ enum Verb {
     CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
     Import(import::Import),
+    Diff(diff::Diff),
     Laws(laws::Laws),
+    Rows(rows::Rows),
     Schema(schema::Schema),
+    Show(show::Show),
 }
 
 impl Cli {
@@ -43,8 +50,11 @@ impl Cli {
             Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
             Verb::Import(verb) => verb.run(),
+            Verb::Diff(verb) => verb.run(),
             Verb::Laws(verb) => verb.run(),
+            Verb::Rows(verb) => verb.run(),
             Verb::Schema(verb) => verb.run(),
+            Verb::Show(verb) => verb.run(),
         }
     }
 }

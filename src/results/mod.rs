@@ -2,6 +2,8 @@
 
 pub mod comparing;
 pub mod judgement;
+pub mod provenance;
+pub mod shown;
 pub mod table;
 
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};

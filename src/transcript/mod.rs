@@ -6,6 +6,7 @@ pub mod arm;
 pub mod blocks;
 pub mod clock;
 pub mod digest;
+pub mod export;
 pub mod fault;
 pub mod files;
 pub mod format;
