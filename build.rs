@@ -2,6 +2,8 @@
 //! dependency do not reach them. mlx-sys says where the library lies; this passes it on to the linker and,
 //! as compile-time variables, to the code that reports which MLX it was built on.
 
+#![expect(clippy::disallowed_methods, reason = "a build script is told everything through the environment")]
+
 use std::env;
 
 fn main() {

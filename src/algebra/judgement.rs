@@ -4,7 +4,7 @@
 //! markdown and the JSON cannot disagree.
 
 use super::Verdict;
-use crate::transcript::Round;
+use crate::transcript::{Cut, Round};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -28,6 +28,32 @@ pub struct ArmJudgement {
     pub not_checkable: Vec<NotCheckable>,
     /// Every sequence, by id.
     pub sequences: Vec<SequenceJudgement>,
+}
+
+impl ArmJudgement {
+    /// Of a file that ends before its header does: there is nothing to judge.
+    #[must_use]
+    pub fn headless(file: &str, cut: Cut, bytes: u64) -> Self {
+        Self {
+            arm: String::new(),
+            file: file.to_owned(),
+            verdict: Verdict::CutRun,
+            cut: Some(cut.to_string()),
+            compared: Compared { bytes, ..Compared::default() },
+            checked: Vec::new(),
+            not_checkable: Vec::new(),
+            sequences: Vec::new(),
+        }
+    }
+
+    /// Findings and later breaches, warnings apart.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        let broken =
+            |sequence: &SequenceJudgement| usize::from(sequence.finding.is_some()) + sequence.later.len();
+        let warnings = self.sequences.iter().map(|sequence| sequence.warnings.len()).sum();
+        (self.sequences.iter().map(broken).sum(), warnings)
+    }
 }
 
 /// How much of an arm was looked at.
@@ -75,6 +101,9 @@ pub struct SequenceJudgement {
     pub later: Vec<Breach>,
     /// Broken laws that do not change the verdict.
     pub warnings: Vec<Breach>,
+    /// Against the reference, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Box<super::Pairing>>,
 }
 
 /// A place where a law does not hold.

@@ -1,5 +1,6 @@
 //! Exit codes of errors. The codes of verdicts belong to [`crate::algebra::Verdict`].
 
+use crate::transcript::ReadError;
 use std::fmt;
 
 /// The table at the end of `--help`.
@@ -43,6 +44,15 @@ impl Failure {
     #[must_use]
     pub fn unparseable(says: impl Into<String>) -> Self {
         Self { code: UNPARSEABLE, says: says.into() }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Io { .. } => Self::unavailable(error.to_string()),
+            ReadError::Line { .. } => Self::unparseable(error.to_string()),
+        }
     }
 }
 

@@ -106,6 +106,15 @@ impl Sequence {
         Some(tokens)
     }
 
+    /// Its lines as a recorder writes them.
+    pub fn lines(&self) -> impl Iterator<Item = Line> {
+        let prefill = self.prefill.iter().cloned().map(Line::Prefill);
+        let steps = self.steps.iter().cloned().map(Line::Step);
+        let rounds = self.rounds.iter().cloned().map(|round| Line::Round(Box::new(round)));
+        let footer = self.footer.iter().cloned().map(|footer| Line::Footer(Box::new(footer)));
+        prefill.chain(steps).chain(rounds).chain(footer)
+    }
+
     fn cut(&self) -> Option<Cut> {
         let sequence = self.sequence;
         match &self.footer {

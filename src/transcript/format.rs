@@ -4,6 +4,7 @@
 //! *not known*, never zero. Unknown keys are ignored; an unknown `type` is refused by the reader. Counts and
 //! ids are signed, because a judge has to be able to read the wrong values that it exists to report.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The value of a header's `format` key.
@@ -15,7 +16,7 @@ pub const VERSION: i64 = 1;
 pub type TokenId = i64;
 
 /// One line of a transcript.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Line {
     /// The first line: what ran, on what, over which prompts.
@@ -45,7 +46,7 @@ impl Line {
 }
 
 /// How an arm decodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ArmKind {
     /// One row a forward.
@@ -55,7 +56,7 @@ pub enum ArmKind {
 }
 
 /// What an arm ran.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// Always [`FORMAT`].
     pub format: String,
@@ -129,7 +130,7 @@ impl Header {
 }
 
 /// One sequence's prompt.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Prompt {
     /// The sequence that it starts.
     pub sequence: i64,
@@ -142,7 +143,7 @@ pub struct Prompt {
 }
 
 /// Who proposed tokens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drafter {
     /// Name, with its settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +154,7 @@ pub struct Drafter {
 }
 
 /// What a drafter keeps between rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DrafterCache {
     /// Its own cache, one entry a token.
@@ -167,7 +168,7 @@ pub enum DrafterCache {
 }
 
 /// How sequences verified together share their accepted length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// One sequence.
@@ -179,7 +180,7 @@ pub enum Window {
 }
 
 /// The target's identity.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Model {
     /// Name or path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -196,7 +197,7 @@ pub struct Model {
 }
 
 /// The machine that ran the arm.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// Operating system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,7 +214,7 @@ pub struct Host {
 }
 
 /// The library that computed, and on what.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Backend {
     /// Library and variant, as in "mlx-cpu".
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,7 +231,7 @@ pub struct Backend {
 }
 
 /// Where an imported transcript came from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
     /// The log's file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,7 +242,7 @@ pub struct Source {
 }
 
 /// The prompt's last row; the stream's index 0.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prefill {
     /// Which sequence.
     pub sequence: i64,
@@ -259,7 +260,7 @@ pub struct Prefill {
 }
 
 /// One token of plain decoding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Which sequence.
     pub sequence: i64,
@@ -278,7 +279,7 @@ pub struct Step {
 }
 
 /// One speculative round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Round {
     /// Which sequence.
     pub sequence: i64,
@@ -329,7 +330,7 @@ pub struct Round {
 }
 
 /// Time spent in one round, in microseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Micros {
     /// Proposing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -346,7 +347,7 @@ pub struct Micros {
 }
 
 /// One query position and what its logits were.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// Stream index of the token that this row chooses; unknown for a rejected row.
     #[serde(default)]
@@ -369,7 +370,7 @@ pub struct Row {
 }
 
 /// The end of a sequence.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Footer {
     /// Which sequence.
     pub sequence: i64,
@@ -399,7 +400,7 @@ pub struct Footer {
 }
 
 /// Why a sequence ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// An end id.
@@ -415,7 +416,7 @@ pub enum FinishReason {
 }
 
 /// Usage as a server reports it, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Tokens of the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -432,7 +433,7 @@ pub struct Usage {
 }
 
 /// Counters of the speculation of one sequence.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counters {
     /// Rounds run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

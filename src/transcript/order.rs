@@ -22,6 +22,12 @@ struct Seen {
 }
 
 impl Order {
+    /// The order of a file whose header, its first line, was taken elsewhere.
+    #[must_use]
+    pub fn after_header() -> Self {
+        Self { header: Some(1), sequences: BTreeMap::new() }
+    }
+
     /// Takes the next line of the file.
     ///
     /// # Errors
