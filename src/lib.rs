@@ -3,10 +3,17 @@
 //! The modules are in reading order, which is the order of trust: a transcript can be judged with its bytes and
 //! the laws alone, before any engine or GPU is named.
 
-pub mod transcript; // DATA: the format, its reader and writer
+pub mod transcript; // DATA: the format, its reader and writer, importers of other engines' logs
+// Reading order, not the alphabet's.
 #[rustfmt::skip]
 pub mod algebra; // JUDGEMENT: laws, divergence, verdicts; pure
-pub mod cli; // one file a verb
-#[cfg(feature = "engine")]
-pub mod engine; // THE THING MEASURED: model, caches, routes, rounds
+#[rustfmt::skip]
 pub mod results; // what commands store, and the one table builder
+#[cfg(feature = "engine")]
+#[rustfmt::skip]
+pub mod engine; // THE THING MEASURED: model, caches, routes, rounds
+#[cfg(feature = "engine")]
+#[rustfmt::skip]
+pub mod arms; // arm specifications, and running one into a transcript
+#[rustfmt::skip]
+pub mod cli; // one file a verb

@@ -22,3 +22,40 @@ pub fn error(error: &anyhow::Error) {
 pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
+
+/// A bar on the terminal while tokens are decoded; nothing where nobody watches.
+#[cfg(feature = "engine")]
+pub struct Progress(indicatif::ProgressBar);
+
+#[cfg(feature = "engine")]
+impl Progress {
+    /// A bar of `tokens` tokens.
+    #[must_use]
+    pub fn new(tokens: usize) -> Self {
+        let target = if io::stderr().is_terminal() {
+            indicatif::ProgressDrawTarget::stderr()
+        } else {
+            indicatif::ProgressDrawTarget::hidden()
+        };
+        let bar = indicatif::ProgressBar::with_draw_target(Some(tokens as u64), target);
+        if let Ok(style) = indicatif::ProgressStyle::with_template("{msg:8} {wide_bar} {pos}/{len} tokens, {eta} left") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// Names what is running.
+    pub fn label(&self, name: &str) {
+        self.0.set_message(name.to_owned());
+    }
+
+    /// Counts decoded tokens.
+    pub fn add(&self, tokens: u64) {
+        self.0.inc(tokens);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}

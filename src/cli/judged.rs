@@ -16,6 +16,17 @@ pub enum Style {
     Markdown,
 }
 
+impl Style {
+    /// A table in this style.
+    #[must_use]
+    pub fn table(self, table: &crate::results::Table) -> String {
+        match self {
+            Self::Terminal(width) => table.terminal(width),
+            Self::Markdown => table.markdown(),
+        }
+    }
+}
+
 /// The whole judgement.
 #[must_use]
 pub fn text(judgement: &Judgement, style: Style) -> String {

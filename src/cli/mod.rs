@@ -11,7 +11,15 @@ pub mod import;
 pub mod judged;
 pub mod judging;
 pub mod laws;
+#[cfg(feature = "engine")]
+pub mod model;
+#[cfg(feature = "engine")]
+pub mod prompted;
+#[cfg(feature = "engine")]
+pub mod ran;
 pub mod rows;
+#[cfg(feature = "engine")]
+pub mod run_arm;
 pub mod schema;
 pub mod settings;
 pub mod show;
@@ -36,6 +44,8 @@ enum Verb {
     Diff(diff::Diff),
     Laws(laws::Laws),
     Rows(rows::Rows),
+    #[cfg(feature = "engine")]
+    RunArm(run_arm::RunArm),
     Schema(schema::Schema),
     Show(show::Show),
 }
@@ -53,6 +63,8 @@ impl Cli {
             Verb::Diff(verb) => verb.run(),
             Verb::Laws(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::RunArm(verb) => verb.run(),
             Verb::Schema(verb) => verb.run(),
             Verb::Show(verb) => verb.run(),
         }

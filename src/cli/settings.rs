@@ -6,3 +6,9 @@
 pub fn columns() -> Option<u16> {
     std::env::var("COLUMNS").ok()?.parse().ok()
 }
+
+/// The command line as it was given, for the record.
+#[must_use]
+pub fn command_line() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}

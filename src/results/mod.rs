@@ -1,5 +1,6 @@
 //! What commands store and print: one result struct a command, and the one table builder.
 
+pub mod arms;
 pub mod comparing;
 pub mod judgement;
 pub mod provenance;

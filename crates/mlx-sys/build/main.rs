@@ -1,6 +1,6 @@
-//! The build of the bindings, told as five steps: what is asked for, where the MLX build and the mlx-c
-//! sources lie, compile, bind, and what the linker and the dependent package must know. Each step has a
-//! module; every failure ends as one message that says what to do.
+//! The build of the bindings, told as its steps: what is asked for, where the MLX build and the mlx-c
+//! sources lie, bind, compile, and what the linker and the dependent package must know. The quick steps
+//! that can fail come first. Each has a module; every failure ends as one message that says what to do.
 
 mod bindings;
 mod cache;
@@ -29,9 +29,10 @@ fn main() -> ExitCode {
 
 fn build() -> Outcome<()> {
     let settings = Settings::read()?;
+    compile::check_compiler(&settings)?;
     let mlx = mlx::locate(&settings)?;
     let sources = sources::locate(&settings)?;
-    compile::mlx_c(&settings, &mlx, &sources)?;
     bindings::generate(&settings, &sources)?;
+    compile::mlx_c(&settings, &mlx, &sources)?;
     publish::tell_cargo(&settings, &mlx, &sources)
 }

@@ -2,7 +2,7 @@
 //! so that a changed setting rebuilds and nothing else does.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::message::{Failure, Outcome};
 
@@ -115,6 +115,9 @@ fn origin(target: &Target) -> Outcome<Origin> {
             "EXACTNESS_MLX_DIR names an MLX that is already there, so EXACTNESS_MLX and \
              EXACTNESS_MLX_VERSION, which choose a published one, must not be set with it",
         )),
+        Some(folder) if !Path::new(&folder).is_absolute() => {
+            Err(Failure::new(format!("EXACTNESS_MLX_DIR={folder} is not an absolute path")))
+        }
         Some(folder) => Ok(Origin::Folder(folder.into())),
         None => Ok(Origin::Wheel {
             variant: parse_variant(variant.as_deref(), target)?,

@@ -65,7 +65,7 @@ impl FullAttention {
         let (batch, rows, offset) = (x.dim(0), x.dim(1), cache.length());
         let projected = self.q_proj.forward(pass, Op::QProj, x)?; // [B, T, H · 2D]
         let per_head = projected.reshape(&[batch, rows, self.heads, 2 * self.head_dim])?;
-        let halves = ops::split(&per_head, 2, -1)?; // 2 × [B, T, H, D]
+        let halves = ops::split_equal(&per_head, 2, -1)?; // 2 × [B, T, H, D]
         let gate = halves[1].reshape(&[batch, rows, self.heads * self.head_dim])?;
         let keys = self.k_proj.forward(pass, Op::KProj, x)?;
         let values = self.v_proj.forward(pass, Op::VProj, x)?;

@@ -158,6 +158,14 @@ impl Checkpoint {
         self.source.label(file)
     }
 
+    /// Whether [`Checkpoint::file`] would find a file of this name.
+    ///
+    /// # Errors
+    /// When the folder cannot be looked into.
+    pub fn has_file(&self, name: &str) -> Result<bool> {
+        Ok(self.source.find(name)?.is_some())
+    }
+
     /// Every tensor of the architecture fits, and there is none that it does not have.
     fn check_inventory(&self) -> Result<()> {
         let mut used = BTreeSet::new();

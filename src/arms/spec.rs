@@ -1,0 +1,73 @@
+//! The arms that an experiment is made of, and the order in which they run.
+
+/// Widths that `--all` runs.
+pub const REGISTRY: [usize; 6] = [2, 3, 4, 6, 12, 16];
+
+/// Widest block.
+pub const WIDEST: usize = 64;
+
+/// One run of one arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArmSpec {
+    /// Block width, or `None` for plain decoding.
+    pub width: Option<usize>,
+    /// 0 for the arm's first run.
+    pub repeat: u32,
+}
+
+impl ArmSpec {
+    /// A run of plain decoding.
+    #[must_use]
+    pub const fn classic(repeat: u32) -> Self {
+        Self { width: None, repeat }
+    }
+
+    /// The arm's label: `classic`, `w4`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.width.map_or_else(|| "classic".to_owned(), |width| format!("w{width}"))
+    }
+
+    /// The run's file: `w4.jsonl`, `classic.repeat1.jsonl`.
+    #[must_use]
+    pub fn file(&self) -> String {
+        match self.repeat {
+            0 => format!("{}.jsonl", self.label()),
+            repeat => format!("{}.repeat{repeat}.jsonl", self.label()),
+        }
+    }
+}
+
+/// The runs of an experiment in order: plain decoding and its null arm, then each width `repeats` times, and with
+/// `bracket` plain decoding once more, so that drift over the experiment shows.
+#[must_use]
+pub fn plan(widths: &[usize], repeats: u32, bracket: bool) -> Vec<ArmSpec> {
+    let mut arms = vec![ArmSpec::classic(0), ArmSpec::classic(1)];
+    for width in widths {
+        arms.extend((0..repeats.max(1)).map(|repeat| ArmSpec { width: Some(*width), repeat }));
+    }
+    if bracket {
+        arms.push(ArmSpec::classic(2));
+    }
+    arms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ArmSpec, plan};
+
+    #[test]
+    fn an_experiment_begins_and_with_a_bracket_ends_plain() {
+        let files: Vec<String> = plan(&[2, 4], 2, true).iter().map(ArmSpec::file).collect();
+        let expected = [
+            "classic.jsonl",
+            "classic.repeat1.jsonl",
+            "w2.jsonl",
+            "w2.repeat1.jsonl",
+            "w4.jsonl",
+            "w4.repeat1.jsonl",
+            "classic.repeat2.jsonl",
+        ];
+        assert_eq!(files, expected);
+    }
+}
