@@ -1,1 +1,7 @@
 //! The one integration binary.
+#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it expects")]
+
+mod compare;
+mod import;
+mod kit;
+mod readings;
