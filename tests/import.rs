@@ -143,3 +143,13 @@ fn a_lost_and_a_doubled_round_line_are_findings_not_crashes() {
         );
     }
 }
+
+#[test]
+fn the_imported_transcripts_beside_the_data_are_what_the_importers_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, classic) = served(folder.path());
+    for path in classic.iter().chain([&log]) {
+        let kept = origin("imported").join(path.file_name().unwrap());
+        assert_eq!(fs::read_to_string(path).unwrap(), fs::read_to_string(kept).unwrap());
+    }
+}

@@ -4,4 +4,5 @@
 mod compare;
 mod import;
 mod kit;
+mod printed;
 mod readings;
