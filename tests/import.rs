@@ -1,6 +1,8 @@
 //! The importers, on the real data of the report that this program was made for and on small answers.
 
 use crate::kit::{compare, exactness, rewrite};
+use exactness::transcript::import::{Extras, mlxcel, openai};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -151,5 +153,37 @@ fn the_imported_transcripts_beside_the_data_are_what_the_importers_write() {
     for path in classic.iter().chain([&log]) {
         let kept = origin("imported").join(path.file_name().unwrap());
         assert_eq!(fs::read_to_string(path).unwrap(), fs::read_to_string(kept).unwrap());
+    }
+}
+
+/// The text with some of its bytes changed, doubled or lost.
+fn damaged(text: &str, damage: &[(prop::sample::Index, u8, u8)]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for (place, byte, what) in damage {
+        let place = place.index(bytes.len());
+        match what % 3 {
+            0 => bytes[place] = *byte,
+            1 => bytes.insert(place, *byte),
+            _ => bytes.truncate(place.max(1)),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_damage_to_a_source_is_a_crash(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<u8>()), 1..12),
+    ) {
+        let log = fs::read_to_string(origin("server.w4.burst1.log")).unwrap();
+        if let Ok(bursts) = mlxcel::parse(&damaged(&log, &damage)) {
+            let _ = mlxcel::import(bursts, &Extras::default(), &[]).map(|imported| imported.lines().len());
+        }
+        let answers = fs::read_to_string(origin("arm.w4.json")).unwrap();
+        if let Ok(answers) = openai::parse(&damaged(&answers, &damage)) {
+            let _ = answers.import(&Extras { width: Some(4), ..Extras::default() });
+        }
     }
 }
