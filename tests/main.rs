@@ -4,3 +4,10 @@
 mod checkpoint;
 #[cfg(feature = "engine")]
 mod engine;
+#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it expects")]
+
+mod compare;
+mod import;
+mod kit;
+mod printed;
+mod readings;

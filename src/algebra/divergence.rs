@@ -78,17 +78,23 @@ fn compare<T: PartialEq>(unit: Unit, arm: &[T], reference: &[T], show: impl Fn(&
 }
 
 /// The place of a stream index, and the absolute position of the query row that chose it.
+///
+/// Where the rounds do not lead to the stream's token (a lost round, an edited footer), no place is better than a
+/// wrong one.
 #[must_use]
 pub fn locate(side: &Side<'_>, prompt: Option<usize>, index: usize) -> (Option<Place>, Option<i64>) {
     let position = prompt.map(|length| count(length + index) - 1);
-    (side.place(index), position)
+    let assembled = side.assembled().and_then(|tokens| tokens.get(index).copied());
+    let told = side.ids().and_then(|tokens| tokens.get(index).copied());
+    let place = side.place(index).filter(|_| told.is_none() || told == assembled);
+    (place, position)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Unit, compare, locate};
     use crate::algebra::side::Side;
-    use crate::transcript::Round;
+    use crate::transcript::{Footer, Round};
     use proptest::prelude::*;
 
     fn round(number: i64, draft: &[i64], target: &[i64], accepted: usize) -> Round {
@@ -112,6 +118,9 @@ mod tests {
         let rounds = [round(0, &[1, 2], &[1, 7, 9], 1), round(1, &[8, 9], &[8, 9, 3], 2)];
         let side = Side { sequence: 0, prefill: None, steps: &[], rounds: &rounds, footer: None };
         assert_eq!(locate(&side, Some(10), 0), (None, Some(9)));
+        let footer = Footer { tokens: Some(vec![0, 1, 7, 8, 1000]), ..Footer::default() };
+        let edited = Side { footer: Some(&footer), ..side };
+        assert_eq!((locate(&edited, None, 3).0.is_some(), locate(&edited, None, 4).0), (true, None));
         let (place, position) = locate(&side, Some(10), 4);
         let place = place.unwrap();
         assert_eq!((place.round, place.row, place.row_kind(), position), (1, 1, "draft row", Some(13)));

@@ -63,7 +63,9 @@ impl ArmJudgement {
         for (law, key) in std::mem::take(&mut pairing.missing) {
             self.lack(law, key);
         }
-        self.verdict = strongest([self.verdict, pairing.verdict]).unwrap_or(pairing.verdict);
+        // Nothing to check in an arm by itself (a footer alone) does not make its comparison vacuous.
+        let own = Some(self.verdict).filter(|own| *own != Verdict::Vacuous);
+        self.verdict = strongest(own.into_iter().chain([pairing.verdict])).unwrap_or(pairing.verdict);
         self.sequence_mut(side.sequence).against = Some(Box::new(pairing));
     }
 

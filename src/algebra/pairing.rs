@@ -105,6 +105,7 @@ pub fn compare<E>(
         Answer::Broken(broken) => {
             pairing.broken.push(broken);
             pairing.verdict = Verdict::Vacuous;
+            pairing.past_prompt = 0;
             return Ok(pairing);
         }
         Answer::Missing(key) => {

@@ -142,8 +142,9 @@ fn boundaries(arms: &[&Observation]) -> Vec<Reading> {
     }
     // A group that comes back after another is no boundary, and lone indices are no groups.
     let contiguous = by_index.values().all(|times| *times == 1);
-    let grouped = groups.iter().any(|group| group.len() > 1 && group[0].parted.is_some())
-        || groups.len() == 2 && groups.iter().any(|group| group[0].parted.is_none());
+    let several = |group: &Vec<&Observation>| group.len() > 1;
+    let grouped = groups.iter().filter(|group| group[0].parted.is_some()).all(several)
+        || groups.len() == 2 && groups.iter().any(several);
     if groups.len() < 2 || !contiguous || !grouped {
         return Vec::new();
     }
@@ -268,6 +269,14 @@ mod tests {
         assert!(read(&[arm(4, 105, 47, Some(3))]).is_empty());
         let equal = |width| Observation { parted: None, ..arm(width, 0, 0, None) };
         assert!(read(&[equal(2), equal(4)]).is_empty());
+    }
+
+    #[test]
+    fn one_equal_and_one_differing_width_are_no_groups() {
+        let equal = |width| Observation { parted: None, ..arm(width, 0, 0, None) };
+        assert!(read(&[equal(2), arm(4, 22, 9, Some(4))]).is_empty());
+        let moving = [equal(2), equal(4), arm(8, 31, 9, Some(4)), arm(16, 12, 4, Some(4))];
+        assert_eq!(words(&moving), ["rollback or accept"]);
     }
 
     #[test]

@@ -34,11 +34,12 @@ fn overview_row(arm: &ArmJudgement, sequence: &SequenceJudgement, pairing: &Pair
     let cell = |number: Option<i64>| number.map_or_else(|| "–".to_owned(), |number| number.to_string());
     let rows = pairing.rows.as_ref();
     let of = |part: usize| rows.map_or_else(|| "–".to_owned(), |rows| format!("{part} of {}", rows.rows));
+    let counted = |count: usize| pairing.unit.map_or_else(|| "–".to_owned(), |_| count.to_string());
     vec![
         arm.arm.clone(),
         sequence.sequence.to_string(),
-        pairing.equal.to_string(),
-        pairing.arm.max(pairing.reference).to_string(),
+        counted(pairing.equal),
+        counted(pairing.arm.max(pairing.reference)),
         first.map_or_else(|| "–".to_owned(), |first| first.index.to_string()),
         cell(first.and_then(|first| first.round)),
         cell(first.and_then(|first| first.row)),

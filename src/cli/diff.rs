@@ -1,5 +1,6 @@
 //! `exactness diff`: what differs between two runs' provenance.
 
+use super::check_algebra::Format;
 use super::exit::Failure;
 use super::{console, settings};
 use crate::algebra::Verdict;
@@ -15,9 +16,9 @@ pub struct Diff {
     left: PathBuf,
     /// The other
     right: PathBuf,
-    /// Print the keys as JSON
-    #[arg(long)]
-    json: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
 }
 
 impl Diff {
@@ -29,14 +30,17 @@ impl Diff {
         let read = |path: &Path| Arm::read(path).map_err(Failure::from);
         let (left, right) = (read(&self.left)?, read(&self.right)?);
         let found = provenance::compare(&left.header, &right.header).context("failed to compare headers")?;
-        if self.json {
-            console::out(&serde_json::to_string_pretty(&found).context("failed to print the keys")?);
-            return Ok(code(&found));
-        }
         let table = found.table(&self.left.display().to_string(), &self.right.display().to_string());
+        let text = match self.format {
+            Format::Json => {
+                console::out(&serde_json::to_string_pretty(&found).context("failed to print the keys")?);
+                return Ok(code(&found));
+            }
+            Format::Human => table.terminal(Some(settings::columns().unwrap_or(110))),
+            Format::Markdown => table.markdown(),
+        };
         if !table.is_empty() {
-            console::out(&table.terminal(Some(settings::columns().unwrap_or(110))));
-            console::out("");
+            console::out(&format!("{}\n", text.trim_end()));
         }
         let Provenance { equal, differing, one_sided } = &found;
         let (differ, one) = (differing.len(), one_sided.len());

@@ -4,6 +4,7 @@ use super::exit::Failure;
 use super::spell::Speller;
 use super::{console, draw, settings};
 use crate::algebra::Side;
+use crate::algebra::between::prompt_length;
 use crate::results::comparing::side;
 use crate::results::{Table, shown};
 use crate::transcript::{Arm, TokenId};
@@ -41,7 +42,8 @@ impl Show {
         }
         let mut found = false;
         for side in &sequences {
-            found |= self.sequence(side, &speller);
+            let prompt = prompt_length(arm.prompt(side.sequence), side);
+            found |= self.sequence(side, prompt, &speller);
         }
         if !found {
             let says = format!("{} has no round {}", self.file.display(), self.round.unwrap_or(0));
@@ -54,7 +56,7 @@ impl Show {
     }
 
     /// Prints one sequence; false when the round asked for is not in it.
-    fn sequence(&self, side: &Side<'_>, speller: &Speller) -> bool {
+    fn sequence(&self, side: &Side<'_>, prompt: Option<usize>, speller: &Speller) -> bool {
         let strings = side.strings();
         let spell = |index: Option<usize>, id: TokenId| {
             let told = index.and_then(|index| strings?.get(index)).cloned();
@@ -69,7 +71,7 @@ impl Show {
                     side.sequence,
                     draw::round(round, None)
                 ));
-                print(&shown::rows(side, round, &spell));
+                print(&shown::rows(side, round, prompt, &spell));
             }
             return !found.is_empty();
         }

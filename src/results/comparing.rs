@@ -56,8 +56,14 @@ pub fn compare(
     }
     let everyone = arms.into_iter().chain(references);
     let arms: Vec<ArmJudgement> = everyone.map(|contestant| contestant.judged).collect();
-    let verdict = strongest(arms.iter().map(|arm| arm.verdict)).unwrap_or(Verdict::NotRun);
+    let verdict =
+        strongest(arms.iter().filter(|arm| speaks(arm)).map(|arm| arm.verdict)).unwrap_or(Verdict::NotRun);
     Ok(Judgement { version: JUDGEMENT_VERSION, verdict, arms, patterns: patterns(&observed) })
+}
+
+/// A reference or a repeat of which only the footer is known has nothing to check by itself, and need not.
+fn speaks(arm: &ArmJudgement) -> bool {
+    arm.verdict != Verdict::Vacuous || arm.sequences.iter().any(|sequence| sequence.against.is_some())
 }
 
 fn is_repeat(arm: &Arm) -> bool {

@@ -70,20 +70,27 @@ fn one_line(text: &str) -> String {
 
 /// The rows of one round, with what was fed, what was proposed and what became of it.
 #[must_use]
-pub fn rows(side: &Side<'_>, round: &Round, spell: Spell<'_>) -> Table {
+pub fn rows(side: &Side<'_>, round: &Round, prompt: Option<usize>, spell: Spell<'_>) -> Table {
     let mut table =
         Table::new().number("row").text("fed").number("position").number("index").text("proposal");
     table = table.text("target").text("became").text("text").text("top").text("sha256");
     let before = side.rounds.iter().take_while(|other| other.round != round.round);
     let start = 1 + side.steps.len() + before.map(|other| other.emitted.len()).sum::<usize>();
     let rows = round.target.len().max(round.draft.len() + 1);
+    let first = prompt.map(|length| length + start - 1);
     for row in 0..rows {
-        table.row(row_row(round, row, start, spell));
+        let position = first.map(|first| first + row);
+        table.row(row_row(round, row, (start, position), spell));
     }
     table
 }
 
-fn row_row(round: &Round, row: usize, start: usize, spell: Spell<'_>) -> Vec<String> {
+fn row_row(
+    round: &Round,
+    row: usize,
+    (start, derived): (usize, Option<usize>),
+    spell: Spell<'_>,
+) -> Vec<String> {
     let id =
         |ids: &[TokenId], place: usize| ids.get(place).map_or_else(|| "–".to_owned(), ToString::to_string);
     let fed = match row.checked_sub(1) {
@@ -93,12 +100,12 @@ fn row_row(round: &Round, row: usize, start: usize, spell: Spell<'_>) -> Vec<Str
     let recorded = round.rows.as_ref().and_then(|rows| rows.get(row));
     let emitted = row < round.emitted.len();
     let index = emitted.then(|| start + row);
-    let derived = i64::try_from(row).ok().and_then(|row| Some(round.cache_before? + row));
-    let position = recorded.and_then(|row| row.position).or(derived);
+    let told = recorded.and_then(|row| row.position).map(|position| position.to_string());
+    let position = told.or_else(|| derived.map(|position| position.to_string()));
     vec![
         row.to_string(),
         fed,
-        known(position),
+        position.unwrap_or_else(|| "?".to_owned()),
         index.map_or_else(|| "–".to_owned(), |index| index.to_string()),
         id(&round.draft, row),
         id(&round.target, row),
@@ -162,6 +169,10 @@ fn step_row(step: &Step, spell: Spell<'_>) -> Vec<String> {
     ]
 }
 
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
+}
+
 /// How much there is, in one line.
 #[must_use]
 pub fn summary(side: &Side<'_>) -> String {
@@ -171,15 +182,15 @@ pub fn summary(side: &Side<'_>) -> String {
         .footer
         .map_or("no footer (cut run)", |footer| if footer.complete { "complete" } else { "not complete" });
     let rounds = if side.rounds.is_empty() {
-        format!("{} steps", side.steps.len())
+        plural(side.steps.len(), "step")
     } else {
         let proposed: usize = side.rounds.iter().map(|round| round.draft.len()).sum();
         format!(
-            "{} rounds, {} rewinds, {accepted} of {proposed} proposals accepted",
-            side.rounds.len(),
-            side.rewinds()
+            "{}, {}, {accepted} of {proposed} proposals accepted",
+            plural(side.rounds.len(), "round"),
+            plural(side.rewinds(), "rewind")
         )
     };
-    let tokens = tokens.map_or_else(|| "tokens not known".to_owned(), |tokens| format!("{tokens} tokens"));
+    let tokens = tokens.map_or_else(|| "tokens not known".to_owned(), |tokens| plural(tokens, "token"));
     format!("sequence {}: {tokens}, {rounds}; {footer}", side.sequence)
 }

@@ -104,10 +104,10 @@ impl Imported {
     pub fn summary(&self) -> String {
         let rounds: usize = self.sequences.iter().map(|sequence| sequence.rounds.len()).sum();
         let footers = || self.sequences.iter().filter_map(|sequence| sequence.footer.as_ref());
-        let mut known = vec![format!("{} sequences", self.sequences.len()), format!("{rounds} rounds")];
+        let mut known = vec![plural(self.sequences.len(), "sequence"), plural(rounds, "round")];
         let ids: usize = footers().filter_map(|footer| footer.tokens.as_ref()).map(Vec::len).sum();
         let strings: usize = footers().filter_map(|footer| footer.token_strings.as_ref()).map(Vec::len).sum();
-        known.push(format!("{ids} stream ids, {strings} token strings"));
+        known.extend([plural(ids, "stream id"), plural(strings, "token string")]);
         if self.header.prompts.iter().any(|prompt| prompt.ids.is_none()) {
             known.push("prompt ids not known".to_owned());
         }
@@ -128,6 +128,10 @@ impl Imported {
 #[must_use]
 pub fn repeat_path(path: &Path, repeat: usize) -> PathBuf {
     if repeat == 0 { path.to_owned() } else { path.with_extension(format!("repeat{repeat}.jsonl")) }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
 }
 
 /// A count as the signed number of the format.
