@@ -3,6 +3,8 @@
 pub mod console;
 pub mod exit;
 pub mod settings;
+#[cfg(feature = "engine")]
+pub mod synth;
 
 use clap::{Parser, Subcommand};
 
@@ -16,7 +18,10 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {}
+enum Verb {
+    #[cfg(feature = "engine")]
+    Synth(synth::Args),
+}
 
 impl Cli {
     /// Runs the verb.
@@ -24,6 +29,9 @@ impl Cli {
     /// # Errors
     /// With what stopped it; [`exit::code_of`] gives the exit code.
     pub fn run(self) -> anyhow::Result<u8> {
-        match self.verb {}
+        match self.verb {
+            #[cfg(feature = "engine")]
+            Verb::Synth(args) => synth::run(&args),
+        }
     }
 }

@@ -2,4 +2,5 @@
 
 pub mod checkpoint;
 pub mod demo;
+pub mod synth;
 pub mod tokenizer;
