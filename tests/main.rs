@@ -1,12 +1,11 @@
 //! The one integration binary.
+#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it expects")]
 
 #[cfg(feature = "engine")]
 mod checkpoint;
+mod compare;
 #[cfg(feature = "engine")]
 mod engine;
-#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it expects")]
-
-mod compare;
 mod import;
 mod kit;
 mod printed;

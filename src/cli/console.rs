@@ -14,7 +14,19 @@ pub fn note(text: &str) {
 
 /// Prints an error as one line: what failed, then why.
 pub fn error(error: &anyhow::Error) {
-    note(&format!("error: {error:#}"));
+    note(&format!("error: {}", one_line(error)));
+}
+
+/// The chain of causes; a cause that the text before it has quoted already is not repeated.
+fn one_line(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |line, cause| {
+        let text = cause.to_string();
+        match line.as_str() {
+            "" => text,
+            said if said.ends_with(&text) => line,
+            said => format!("{said}: {text}"),
+        }
+    })
 }
 
 /// True when results go to a person's terminal.
@@ -57,5 +69,18 @@ impl Progress {
     /// Takes the bar away.
     pub fn finish(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+    use crate::transcript::files::WriteError;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let error = WriteError { path: "out".into(), source: std::io::Error::other("the disk is full") };
+        let error = anyhow::Error::new(error).context("failed to finish");
+        assert_eq!(one_line(&error), "failed to finish: write out: the disk is full");
     }
 }

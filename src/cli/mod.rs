@@ -5,6 +5,8 @@ pub mod compare;
 pub mod compared;
 pub mod console;
 pub mod diff;
+#[cfg(feature = "engine")]
+pub mod doctor;
 pub mod draw;
 pub mod exit;
 pub mod import;
@@ -24,6 +26,8 @@ pub mod schema;
 pub mod settings;
 pub mod show;
 pub mod spell;
+#[cfg(feature = "engine")]
+pub mod synth;
 
 use clap::{Parser, Subcommand};
 
@@ -40,14 +44,18 @@ pub struct Cli {
 enum Verb {
     CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
-    Import(import::Import),
     Diff(diff::Diff),
+    #[cfg(feature = "engine")]
+    Doctor(doctor::Doctor),
+    Import(import::Import),
     Laws(laws::Laws),
     Rows(rows::Rows),
     #[cfg(feature = "engine")]
     RunArm(run_arm::RunArm),
     Schema(schema::Schema),
     Show(show::Show),
+    #[cfg(feature = "engine")]
+    Synth(synth::Args),
 }
 
 impl Cli {
@@ -59,14 +67,18 @@ impl Cli {
         match self.verb {
             Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
-            Verb::Import(verb) => verb.run(),
             Verb::Diff(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Doctor(verb) => verb.run(),
+            Verb::Import(verb) => verb.run(),
             Verb::Laws(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::RunArm(verb) => verb.run(),
             Verb::Schema(verb) => verb.run(),
             Verb::Show(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Synth(args) => synth::run(&args),
         }
     }
 }

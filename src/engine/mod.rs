@@ -21,6 +21,7 @@ pub mod routes;
 pub mod rows;
 pub mod session;
 pub mod tap;
+pub mod synth;
 pub mod tokenizer;
 
 pub use error::{Error, Result};

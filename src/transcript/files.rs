@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "this module is the home of written files")]
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// A file could not be written.
@@ -88,9 +88,131 @@ pub fn place_whole(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> 
     })
 }
 
+/// A folder that appears under its name only when everything in it is written.
+///
+/// Dropping it unfinished removes what was written.
+#[derive(Debug)]
+pub struct PartFolder {
+    part: PathBuf,
+    target: PathBuf,
+}
+
+impl PartFolder {
+    /// Starts a folder that will be `target`; `target` must not exist or be an empty folder.
+    ///
+    /// # Errors
+    /// When `target` is in use or the system refuses.
+    pub fn create(target: &Path) -> Result<Self, WriteError> {
+        let fail = |source| WriteError { path: target.to_owned(), source };
+        match fs::read_dir(target).map(|mut entries| entries.next().is_some()) {
+            Ok(true) => {
+                let says = "the folder is not empty";
+                return Err(fail(io::Error::new(io::ErrorKind::AlreadyExists, says)));
+            }
+            Ok(false) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(fail(error)),
+        }
+        let Some(name) = target.file_name() else {
+            return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "not the name of a folder")));
+        };
+        let mut name = name.to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = target.with_file_name(name);
+        fs::create_dir_all(&part).map_err(fail)?;
+        Ok(Self { part, target: target.to_owned() })
+    }
+
+    /// Starts a file in it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn file(&self, name: &str) -> Result<PartFile, WriteError> {
+        let path = self.target.join(name);
+        match File::create_new(self.part.join(name)) {
+            Ok(file) => Ok(PartFile { writer: BufWriter::with_capacity(1 << 20, file), path }),
+            Err(source) => Err(WriteError { path, source }),
+        }
+    }
+
+    /// Gives the folder its name.
+    ///
+    /// # Errors
+    /// When the system refuses; nothing is left behind then.
+    pub fn finish(self) -> Result<(), WriteError> {
+        // An empty folder of that name makes way; where it has become used meanwhile, the rename says so.
+        let _ = fs::remove_dir(&self.target);
+        fs::rename(&self.part, &self.target)
+            .map_err(|source| WriteError { path: self.target.clone(), source })
+    }
+}
+
+impl Drop for PartFolder {
+    fn drop(&mut self) {
+        // After `finish` there is nothing of this name any more.
+        let _ = fs::remove_dir_all(&self.part);
+    }
+}
+
+/// A file of a [`PartFolder`]. Errors name the path that it would have had.
+#[derive(Debug)]
+pub struct PartFile {
+    writer: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl PartFile {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.writer.write_all(bytes).map_err(|source| WriteError { path: self.path.clone(), source })
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn finish(mut self) -> Result<(), WriteError> {
+        self.writer.flush().map_err(|source| WriteError { path: self.path.clone(), source })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Appender, write_whole};
+    use super::{Appender, PartFolder, write_whole};
+
+    #[test]
+    fn a_folder_appears_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("new/model");
+        let part = PartFolder::create(&target).unwrap();
+        let mut file = part.file("a").unwrap();
+        file.write(b"one").unwrap();
+        file.write(b"two").unwrap();
+        file.finish().unwrap();
+        assert!(!target.exists());
+        part.finish().unwrap();
+        assert_eq!(std::fs::read(target.join("a")).unwrap(), b"onetwo");
+
+        let says = PartFolder::create(&target).unwrap_err().to_string();
+        assert!(says.ends_with("the folder is not empty"), "{says}");
+        drop(PartFolder::create(&folder.path().join("other")).unwrap().file("b").unwrap());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_empty_folder_makes_way_and_a_file_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("empty");
+        std::fs::create_dir(&target).unwrap();
+        PartFolder::create(&target).unwrap().finish().unwrap();
+        let file = folder.path().join("file");
+        write_whole(&file, b"mine").unwrap();
+        assert!(PartFolder::create(&file).is_err());
+        assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+    }
 
     #[test]
     fn what_was_recorded_is_not_overwritten() {

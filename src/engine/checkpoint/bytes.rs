@@ -40,10 +40,11 @@ impl Bytes {
     /// When `path` is not a regular file or the system refuses.
     pub fn map(path: &Path) -> Result<Self> {
         let fail = |source| CheckpointError::Io { file: path.display().to_string(), source };
-        let file = File::open(path).map_err(fail)?;
-        if !file.metadata().map_err(fail)?.is_file() {
+        // Asked before opening: to open a pipe would wait for its writer.
+        if !std::fs::metadata(path).map_err(fail)?.is_file() {
             return Err(fail(std::io::Error::other("not a regular file")));
         }
+        let file = File::open(path).map_err(fail)?;
         let map = map_file(&file).map_err(fail)?;
         let range = 0..map.len();
         Ok(Self { owner: Owner::Mapped(Arc::new(map)), range })

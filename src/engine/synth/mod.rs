@@ -1,0 +1,25 @@
+//! Synthetic checkpoints: random weights at the released models' shapes.
+//!
+//! Which kernel computes a matrix depends on its shape, so speed and exactness have to be tried at real sizes, and
+//! that must not need a download. The weights mean nothing, but they are drawn so that activations, decay and
+//! logits have the spread of a trained model's. There is no tokenizer: prompts are ids.
+
+mod geometry;
+mod plan;
+mod random;
+mod values;
+mod write;
+
+pub use geometry::{Bits, Geometry, UnknownName};
+pub use write::{SynthError, Written, write};
+
+/// What to make. The same value gives the same bytes on every machine of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Synth {
+    /// The shapes.
+    pub geometry: Geometry,
+    /// The storage of matrices.
+    pub bits: Bits,
+    /// Chooses the weights.
+    pub seed: u64,
+}
