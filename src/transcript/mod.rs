@@ -9,6 +9,7 @@ pub mod digest;
 pub mod fault;
 pub mod files;
 pub mod format;
+pub mod lean;
 pub mod order;
 pub mod parse;
 pub mod read;
