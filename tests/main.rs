@@ -1,8 +1,17 @@
 //! The one integration binary.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as it expects")]
 
+mod check_algebra;
+mod commands;
 mod compare;
 mod import;
 mod kit;
+mod lawful;
+mod laws;
+mod layers;
+mod odd;
 mod printed;
+mod reader;
 mod readings;
+mod recorder;
+mod schema;
