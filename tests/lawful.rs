@@ -10,25 +10,25 @@ use exactness::transcript::format::{
 };
 use exactness::transcript::{Line, Prefill, Round, Row, Step};
 
-pub const VOCABULARY: i64 = 100_000;
+pub(crate) const VOCABULARY: i64 = 100_000;
 /// Never chosen, never proposed.
-pub const STRANGER: i64 = 99_999;
+pub(crate) const STRANGER: i64 = 99_999;
 
 /// What to make.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    pub seed: u64,
-    pub kind: ArmKind,
-    pub width: i64,
-    pub sequences: i64,
-    pub tokens: i64,
-    pub window: Window,
-    pub drafter: DrafterCache,
-    pub interleaved: bool,
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) kind: ArmKind,
+    pub(crate) width: i64,
+    pub(crate) sequences: i64,
+    pub(crate) tokens: i64,
+    pub(crate) window: Window,
+    pub(crate) drafter: DrafterCache,
+    pub(crate) interleaved: bool,
 }
 
 impl Plan {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             seed,
             kind: ArmKind::Speculative,
@@ -43,14 +43,14 @@ impl Plan {
 }
 
 /// A small generator of numbers; the quality does not matter, the repeatability does.
-pub struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    pub fn below(&mut self, bound: i64) -> i64 {
+    pub(crate) fn below(&mut self, bound: i64) -> i64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -59,7 +59,7 @@ impl Numbers {
 }
 
 /// The lines of a lawful run.
-pub fn run(plan: &Plan) -> Vec<Line> {
+pub(crate) fn run(plan: &Plan) -> Vec<Line> {
     let mut numbers = Numbers::new(plan.seed);
     let mut lines = vec![Line::Header(Box::new(header(plan)))];
     let mut walkers: Vec<Walker> = (0..plan.sequences).map(|sequence| Walker::new(sequence, plan)).collect();
@@ -257,7 +257,7 @@ fn row(index: Option<i64>, position: i64, best: i64) -> Row {
 }
 
 /// Judges lines as if they stood in a file.
-pub fn judged(lines: &[Line]) -> ArmJudgement {
+pub(crate) fn judged(lines: &[Line]) -> ArmJudgement {
     let Some(Line::Header(header)) = lines.first() else { panic!("a run begins with its header") };
     let mut judge = Judge::new(header);
     for (number, line) in lines.iter().enumerate().skip(1) {
@@ -267,12 +267,12 @@ pub fn judged(lines: &[Line]) -> ArmJudgement {
 }
 
 /// The finding of a sequence: its law and its round.
-pub fn finding(judgement: &ArmJudgement, sequence: i64) -> Option<(&'static str, Option<i64>)> {
+pub(crate) fn finding(judgement: &ArmJudgement, sequence: i64) -> Option<(&'static str, Option<i64>)> {
     let judged = judgement.sequences.iter().find(|judged| judged.sequence == sequence)?;
     judged.finding.as_ref().map(|breach| (breach.law, breach.round))
 }
 
 /// The laws that only warn.
-pub fn warnings(judgement: &ArmJudgement) -> Vec<&'static str> {
+pub(crate) fn warnings(judgement: &ArmJudgement) -> Vec<&'static str> {
     judgement.sequences.iter().flat_map(|sequence| &sequence.warnings).map(|breach| breach.law).collect()
 }

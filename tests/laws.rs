@@ -555,8 +555,9 @@ fn remove_round(lines: &mut Vec<Line>, pick: usize) -> bool {
     true
 }
 
+/// Not the last one: if that is cut, its first copy is a cut round in the middle, which comes before.
 fn double_round(lines: &mut Vec<Line>, pick: usize) -> bool {
-    let Some(number) = pick.checked_rem(rounds(lines).len()) else { return false };
+    let Some(number) = pick.checked_rem(rounds(lines).len().saturating_sub(1)) else { return false };
     let place = place_of(lines, number).unwrap();
     lines.insert(place + 1, lines[place].clone());
     true

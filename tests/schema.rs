@@ -57,7 +57,8 @@ fn every_line_of_the_cases_fits() {
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let mut lines = 0;
     for case in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")).unwrap() {
-        for file in fs::read_dir(case.unwrap().path()).unwrap().map(|file| file.unwrap().path()) {
+        let Ok(files) = fs::read_dir(case.unwrap().path()) else { continue };
+        for file in files.map(|file| file.unwrap().path()) {
             if file.extension().is_some_and(|extension| extension == "jsonl") {
                 for line in fs::read_to_string(&file).unwrap().lines() {
                     lines += 1;

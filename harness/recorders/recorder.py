@@ -18,8 +18,8 @@ class Recorder:
         prompts = [{"sequence": n, "ids": list(ids)} for n, ids in enumerate(prompts)]
         self.line("header", format="exactness.transcript", version=1, arm=arm, kind=kind, prompts=prompts, **header)
 
-    def line(self, kind, **keys):
-        self.file.write(json.dumps({"type": kind, **keys}, separators=(",", ":")) + "\n")
+    def line(self, type_, /, **keys):
+        self.file.write(json.dumps({"type": type_, **keys}, separators=(",", ":")) + "\n")
         self.file.flush()
 
     def prefill(self, sequence, token, **keys):
