@@ -99,7 +99,9 @@ fn parse_batch(blocks: &mut Blocks<impl Read>) -> Result<Batch, ReadError> {
         read.push(block);
     }
     let bytes = read.iter().map(|block| block.len() as u64).sum();
-    Ok(Batch { parsed: read.into_par_iter().map(|block| parse_block(&block)).collect(), bytes })
+    let parsed = read.par_iter().map(|block| parse_block(block)).collect();
+    blocks.recycle(read);
+    Ok(Batch { parsed, bytes })
 }
 
 /// Hands the lines of one file to its judge.

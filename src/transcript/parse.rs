@@ -6,6 +6,7 @@
 
 use super::fault::LineFault;
 use super::format::{FORMAT, Footer, Header, Line, Prefill, Round, Step, VERSION};
+use super::lean;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -28,6 +29,20 @@ pub fn parse_line(bytes: &[u8]) -> Result<Line, LineFault> {
         "footer" => Ok(Line::Footer(Box::new(object::<Footer>(bytes)?))),
         "header" => header(bytes).map(|header| Line::Header(Box::new(header))),
         other => Err(LineFault::UnknownType { found: other.to_owned() }),
+    }
+}
+
+/// Reads one line as far as the laws need it: of a row index, position and best entry; no timings.
+///
+/// # Errors
+/// As [`parse_line`].
+pub fn parse_for_laws(bytes: &[u8]) -> Result<Line, LineFault> {
+    if let Some(round) = lean::round(bytes) {
+        return Ok(Line::Round(Box::new(round)));
+    }
+    match lean::step(bytes) {
+        Some(step) => Ok(Line::Step(step)),
+        None => parse_line(bytes),
     }
 }
 
