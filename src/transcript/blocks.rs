@@ -4,7 +4,7 @@
 
 use super::fault::{LineFault, ReadError};
 use super::format::Line;
-use super::parse::parse_for_laws;
+use super::parse::{Spare, parse_for_laws};
 use super::read::{LONGEST_LINE, is_blank, too_long};
 use std::io::{self, BufRead as _, Read};
 
@@ -75,9 +75,10 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-/// Parses the lines of a block, as far as the laws need them, up to the first that cannot be read.
+/// Parses the lines of a block, as far as the laws need them, up to the first that cannot be read. `spare` are
+/// judged rounds whose memory is used again.
 #[must_use]
-pub fn parse_block(mut block: &[u8]) -> Parsed {
+pub fn parse_block(mut block: &[u8], mut spare: Spare) -> Parsed {
     let mut parsed = Parsed::default();
     while !block.is_empty() {
         let mut after = block;
@@ -86,7 +87,7 @@ pub fn parse_block(mut block: &[u8]) -> Parsed {
         let line = &block[..length];
         parsed.count += 1;
         if !is_blank(line) {
-            let read = if length > LONGEST_LINE { Err(too_long()) } else { parse_for_laws(line) };
+            let read = if length > LONGEST_LINE { Err(too_long()) } else { parse_for_laws(line, &mut spare) };
             match read {
                 Ok(line) => parsed.lines.push((parsed.count, line)),
                 Err(fault) => {
@@ -113,7 +114,7 @@ mod tests {
         let mut blocks = Blocks::new("test", text.as_bytes());
         let (mut joined, mut count) = (Vec::new(), 0);
         while let Some(block) = blocks.next_block().unwrap() {
-            let parsed = parse_block(&block);
+            let parsed = parse_block(&block, Vec::new());
             assert_eq!(parsed.at_end, parsed.fault.is_some());
             count += parsed.count;
             joined.extend(block);

@@ -6,38 +6,46 @@
 //! error. So this one may be small and fast, and must never accept what the full parser refuses (a property test
 //! and a fuzz target hold the two against each other). Of a row it keeps index, position and the best entry.
 
-use super::format::{Micros, Round, Row, Step, TokenId};
+use super::format::{Round, Row, Step, TokenId};
 
-/// A round line, as far as laws need it.
-#[must_use]
-pub fn round(line: &[u8]) -> Option<Round> {
+/// A round line, as far as laws need it, into `round`, whose memory is used again.
+///
+/// `None`: this is not a plain round line, and what `round` holds now means nothing.
+pub fn round_into(line: &[u8], round: &mut Round) -> Option<()> {
     let mut scan = Scan::new(line, br#"{"type":"round""#)?;
-    let mut round = blank();
+    forget_optional(round);
     let mut seen = Seen::default();
-    while let Some(key) = scan.next_key()? {
+    let mut rows = round.rows.take();
+    while let Key::Named(key) = scan.next_key()? {
         match key {
-            b"sequence" => round.sequence = seen.first(0)?.int(&mut scan)?,
-            b"round" => round.round = seen.first(1)?.int(&mut scan)?,
-            b"width" => round.width = seen.first(2)?.int(&mut scan)?,
-            b"bonus" => round.bonus = seen.first(3)?.int(&mut scan)?,
-            b"draft" => round.draft = seen.first(4)?.ints(&mut scan)?,
-            b"target" => round.target = seen.first(5)?.ints(&mut scan)?,
-            b"accepted" => round.accepted = seen.first(6)?.int(&mut scan)?,
-            b"emitted" => round.emitted = seen.first(7)?.ints(&mut scan)?,
-            b"walked" => round.walked = seen.first(8)?.maybe_int(&mut scan)?,
-            b"cache_before" => round.cache_before = seen.first(9)?.maybe_int(&mut scan)?,
-            b"cache_after" => round.cache_after = seen.first(10)?.maybe_int(&mut scan)?,
-            b"draft_cache_after" => round.draft_cache_after = seen.first(11)?.maybe_int(&mut scan)?,
-            b"shared_cache" => round.shared_cache = seen.first(12)?.maybe_int(&mut scan)?,
-            b"state_kept" => round.state_kept = seen.first(13)?.maybe_int(&mut scan)?,
-            b"state_read" => round.state_read = seen.first(14)?.maybe_int(&mut scan)?,
-            b"state_committed" => round.state_committed = seen.first(15)?.maybe_int(&mut scan)?,
-            b"rows" => round.rows = seen.first(16)?.rows(&mut scan, round.width)?,
-            b"micros" => round.micros = seen.first(17)?.micros(&mut scan)?,
+            b"sequence" => seen.first(0).and_then(|()| scan.int_to(&mut round.sequence))?,
+            b"round" => seen.first(1).and_then(|()| scan.int_to(&mut round.round))?,
+            b"width" => seen.first(2).and_then(|()| scan.int_to(&mut round.width))?,
+            b"bonus" => seen.first(3).and_then(|()| scan.int_to(&mut round.bonus))?,
+            b"draft" => seen.first(4).and_then(|()| scan.ints_to(&mut round.draft))?,
+            b"target" => seen.first(5).and_then(|()| scan.ints_to(&mut round.target))?,
+            b"accepted" => seen.first(6).and_then(|()| scan.int_to(&mut round.accepted))?,
+            b"emitted" => seen.first(7).and_then(|()| scan.ints_to(&mut round.emitted))?,
+            b"walked" => seen.first(8).and_then(|()| scan.maybe_to(&mut round.walked))?,
+            b"cache_before" => seen.first(9).and_then(|()| scan.maybe_to(&mut round.cache_before))?,
+            b"cache_after" => seen.first(10).and_then(|()| scan.maybe_to(&mut round.cache_after))?,
+            b"draft_cache_after" => {
+                seen.first(11).and_then(|()| scan.maybe_to(&mut round.draft_cache_after))?;
+            }
+            b"shared_cache" => seen.first(12).and_then(|()| scan.maybe_to(&mut round.shared_cache))?,
+            b"state_kept" => seen.first(13).and_then(|()| scan.maybe_to(&mut round.state_kept))?,
+            b"state_read" => seen.first(14).and_then(|()| scan.maybe_to(&mut round.state_read))?,
+            b"state_committed" => seen.first(15).and_then(|()| scan.maybe_to(&mut round.state_committed))?,
+            b"rows" => {
+                seen.first(16)?;
+                round.rows =
+                    if scan.null() { None } else { Some(scan.rows(rows.take().unwrap_or_default())?) };
+            }
+            b"micros" => seen.first(17).and_then(|()| scan.skip_micros())?,
             _ => return None,
         }
     }
-    (seen.0 & 0xff == 0xff && scan.is_done()).then_some(round)
+    (seen.0 & 0xff == 0xff && scan.is_done()).then_some(())
 }
 
 /// A step line, as far as laws need it.
@@ -46,24 +54,26 @@ pub fn step(line: &[u8]) -> Option<Step> {
     let mut scan = Scan::new(line, br#"{"type":"step""#)?;
     let mut step = Step { sequence: 0, index: 0, input: 0, token: 0, cache_len: None, row: None };
     let mut seen = Seen::default();
-    while let Some(key) = scan.next_key()? {
+    while let Key::Named(key) = scan.next_key()? {
         match key {
-            b"sequence" => step.sequence = seen.first(0)?.int(&mut scan)?,
-            b"index" => step.index = seen.first(1)?.int(&mut scan)?,
-            b"input" => step.input = seen.first(2)?.int(&mut scan)?,
-            b"token" => step.token = seen.first(3)?.int(&mut scan)?,
-            b"cache_len" => step.cache_len = seen.first(4)?.maybe_int(&mut scan)?,
-            b"row" if scan.null() => {
+            b"sequence" => seen.first(0).and_then(|()| scan.int_to(&mut step.sequence))?,
+            b"index" => seen.first(1).and_then(|()| scan.int_to(&mut step.index))?,
+            b"input" => seen.first(2).and_then(|()| scan.int_to(&mut step.input))?,
+            b"token" => seen.first(3).and_then(|()| scan.int_to(&mut step.token))?,
+            b"cache_len" => seen.first(4).and_then(|()| scan.maybe_to(&mut step.cache_len))?,
+            b"row" => {
                 seen.first(5)?;
+                step.row = if scan.null() { None } else { Some(scan.row(Row::default())?) };
             }
-            b"row" => step.row = Some(seen.first(5)?.row(&mut scan)?),
             _ => return None,
         }
     }
     (seen.0 & 0xf == 0xf && scan.is_done()).then_some(step)
 }
 
-const fn blank() -> Round {
+/// A round to read into.
+#[must_use]
+pub const fn blank() -> Round {
     Round {
         sequence: 0,
         round: 0,
@@ -86,126 +96,33 @@ const fn blank() -> Round {
     }
 }
 
+/// The obligatory keys are all written by a line that is taken; the others may be absent.
+fn forget_optional(round: &mut Round) {
+    let (draft, target, emitted) = (&mut round.draft, &mut round.target, &mut round.emitted);
+    let lists = [std::mem::take(draft), std::mem::take(target), std::mem::take(emitted)];
+    let rows = round.rows.take();
+    *round = blank();
+    [round.draft, round.target, round.emitted] = lists;
+    round.rows = rows;
+}
+
 /// The keys of one object that were seen. A second time is for the full parser to refuse.
 #[derive(Default)]
 struct Seen(u32);
 
 impl Seen {
-    fn first(&mut self, key: u32) -> Option<Value> {
+    fn first(&mut self, key: u32) -> Option<()> {
         let bit = 1 << key;
         let new = self.0 & bit == 0;
         self.0 |= bit;
-        new.then_some(Value)
+        new.then_some(())
     }
 }
 
-/// Reads the value of a key that was seen for the first time.
-struct Value;
-
-impl Value {
-    fn int(self, scan: &mut Scan) -> Option<i64> {
-        scan.int()
-    }
-
-    fn maybe_int(self, scan: &mut Scan) -> Option<Option<i64>> {
-        if scan.null() { Some(None) } else { scan.int().map(Some) }
-    }
-
-    fn ints(self, scan: &mut Scan) -> Option<Vec<TokenId>> {
-        let mut ids = Vec::with_capacity(8);
-        scan.list(|scan| {
-            ids.push(scan.int()?);
-            Some(())
-        })?;
-        Some(ids)
-    }
-
-    /// `width` is how many there should be.
-    fn rows(self, scan: &mut Scan, width: i64) -> Option<Option<Vec<Row>>> {
-        if scan.null() {
-            return Some(None);
-        }
-        let mut rows = Vec::with_capacity(usize::try_from(width).unwrap_or(0).min(64));
-        scan.list(|scan| {
-            rows.push(Self.row(scan)?);
-            Some(())
-        })?;
-        Some(Some(rows))
-    }
-
-    fn row(self, scan: &mut Scan) -> Option<Row> {
-        scan.eat(b'{')?;
-        scan.fresh = true;
-        let (mut row, mut seen) = (Row::default(), Seen::default());
-        while let Some(key) = scan.next_key()? {
-            match key {
-                b"index" => row.index = seen.first(0)?.maybe_int(scan)?,
-                b"position" => row.position = seen.first(1)?.maybe_int(scan)?,
-                b"sha256" => seen.first(2)?.skip_text(scan)?,
-                b"dtype" => seen.first(3)?.skip_text(scan)?,
-                b"top" => row.top = seen.first(4)?.best(scan)?,
-                b"at" => seen.first(5)?.skip_place(scan)?,
-                _ => return None,
-            }
-        }
-        Some(row)
-    }
-
-    fn skip_text(self, scan: &mut Scan) -> Option<()> {
-        if scan.null() { Some(()) } else { scan.text().map(|_| ()) }
-    }
-
-    /// Offset and length: two numbers, neither negative.
-    fn skip_place(self, scan: &mut Scan) -> Option<()> {
-        if scan.null() {
-            return Some(());
-        }
-        let mut count = 0;
-        scan.list(|scan| {
-            count += 1;
-            scan.int().filter(|value| *value >= 0).map(|_| ())
-        })?;
-        (count == 2).then_some(())
-    }
-
-    /// The first of the top entries; the others are only read.
-    fn best(self, scan: &mut Scan) -> Option<Option<Vec<(TokenId, Option<f64>)>>> {
-        if scan.null() {
-            return Some(None);
-        }
-        let mut best = Vec::new();
-        scan.list(|scan| {
-            scan.eat(b'[')?;
-            let id = scan.int()?;
-            scan.comma()?;
-            if !scan.null() {
-                scan.number()?;
-            }
-            if best.is_empty() {
-                best.push((id, None));
-            }
-            scan.eat(b']')
-        })?;
-        Some(Some(best))
-    }
-
-    fn micros(self, scan: &mut Scan) -> Option<Option<Micros>> {
-        if scan.null() {
-            return Some(None);
-        }
-        scan.eat(b'{')?;
-        scan.fresh = true;
-        let mut seen = Seen::default();
-        while let Some(key) = scan.next_key()? {
-            let names: [&[u8]; 4] = [b"draft", b"verify", b"sync", b"rewind"];
-            let name = names.iter().position(|name| *name == key)?;
-            seen.first(u32::try_from(name).ok()?)?;
-            if !scan.null() {
-                scan.number()?;
-            }
-        }
-        Some(None)
-    }
+/// The next key of an object, or its end.
+enum Key<'a> {
+    Named(&'a [u8]),
+    End,
 }
 
 /// A place in one line.
@@ -243,13 +160,11 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// The next key of an object; `Some(None)` at its end.
-    #[expect(clippy::option_option, reason = "giving up and reaching the end are two things")]
-    fn next_key(&mut self) -> Option<Option<&'a [u8]>> {
+    fn next_key(&mut self) -> Option<Key<'a>> {
         if let [b'}', rest @ ..] = self.rest {
             self.rest = rest;
             self.fresh = false;
-            return Some(None);
+            return Some(Key::End);
         }
         if !std::mem::take(&mut self.fresh) {
             self.comma()?;
@@ -257,7 +172,121 @@ impl<'a> Scan<'a> {
         let key = self.text()?;
         self.eat(b':')?;
         self.space();
-        Some(Some(key))
+        Some(Key::Named(key))
+    }
+
+    fn open_object(&mut self) -> Option<()> {
+        self.fresh = true;
+        self.eat(b'{')
+    }
+
+    fn int_to(&mut self, out: &mut i64) -> Option<()> {
+        *out = self.int()?;
+        Some(())
+    }
+
+    fn maybe_to(&mut self, out: &mut Option<i64>) -> Option<()> {
+        *out = if self.null() { None } else { Some(self.int()?) };
+        Some(())
+    }
+
+    fn ints_to(&mut self, out: &mut Vec<TokenId>) -> Option<()> {
+        out.clear();
+        self.list(|scan| {
+            out.push(scan.int()?);
+            Some(())
+        })
+    }
+
+    /// Rows, in the memory of `rows`.
+    fn rows(&mut self, mut rows: Vec<Row>) -> Option<Vec<Row>> {
+        let mut count = 0;
+        self.list(|scan| {
+            let used = rows.get_mut(count).map(std::mem::take);
+            let row = scan.row(used.unwrap_or_default())?;
+            match rows.get_mut(count) {
+                Some(place) => *place = row,
+                None => rows.push(row),
+            }
+            count += 1;
+            Some(())
+        })?;
+        rows.truncate(count);
+        Some(rows)
+    }
+
+    /// A row, in the memory of `used`.
+    fn row(&mut self, used: Row) -> Option<Row> {
+        self.open_object()?;
+        let (mut row, mut seen) = (Row::default(), Seen::default());
+        let mut best = used.top.unwrap_or_default();
+        while let Key::Named(key) = self.next_key()? {
+            match key {
+                b"index" => seen.first(0).and_then(|()| self.maybe_to(&mut row.index))?,
+                b"position" => seen.first(1).and_then(|()| self.maybe_to(&mut row.position))?,
+                b"sha256" => seen.first(2).and_then(|()| self.skip_text())?,
+                b"dtype" => seen.first(3).and_then(|()| self.skip_text())?,
+                b"top" => {
+                    seen.first(4)?;
+                    row.top = if self.null() { None } else { Some(self.best(std::mem::take(&mut best))?) };
+                }
+                b"at" => seen.first(5).and_then(|()| self.skip_place())?,
+                _ => return None,
+            }
+        }
+        Some(row)
+    }
+
+    fn skip_text(&mut self) -> Option<()> {
+        if self.null() { Some(()) } else { self.text().map(|_| ()) }
+    }
+
+    /// Offset and length: two numbers, neither negative.
+    fn skip_place(&mut self) -> Option<()> {
+        if self.null() {
+            return Some(());
+        }
+        let mut count = 0;
+        self.list(|scan| {
+            count += 1;
+            scan.int().filter(|value| *value >= 0).map(|_| ())
+        })?;
+        (count == 2).then_some(())
+    }
+
+    /// The first of the top entries, in the memory of `best`; the others are only read.
+    fn best(&mut self, mut best: Vec<(TokenId, Option<f64>)>) -> Option<Vec<(TokenId, Option<f64>)>> {
+        best.clear();
+        self.list(|scan| {
+            scan.eat(b'[')?;
+            let id = scan.int()?;
+            scan.comma()?;
+            if !scan.null() {
+                scan.number()?;
+            }
+            if best.is_empty() {
+                best.push((id, None));
+            }
+            scan.eat(b']')
+        })?;
+        Some(best)
+    }
+
+    fn skip_micros(&mut self) -> Option<()> {
+        if self.null() {
+            return Some(());
+        }
+        self.open_object()?;
+        let mut seen = Seen::default();
+        while let Key::Named(key) = self.next_key()? {
+            let names: [&[u8]; 4] = [b"draft", b"verify", b"sync", b"rewind"];
+            let name = names.iter().position(|name| *name == key)?;
+            seen.first(u32::try_from(name).ok()?)?;
+            if !self.null() {
+                self.number()?;
+            }
+        }
+        Some(())
     }
 
     /// A string without escapes, of printable ASCII.
@@ -343,7 +372,12 @@ impl<'a> Scan<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{round, step};
+    use super::{Round, blank, round_into, step};
+
+    fn round(line: &[u8]) -> Option<Round> {
+        let mut round = blank();
+        round_into(line, &mut round).map(|()| round)
+    }
 
     const ROUND: &str = concat!(
         r#"{"type":"round","sequence":0,"round":0,"width":2,"bonus":5,"draft":[6],"target":[6,9],"accepted":1,"#,
