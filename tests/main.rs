@@ -4,10 +4,15 @@
 
 mod check_algebra;
 mod commands;
+mod compare;
+mod import;
+mod kit;
 mod lawful;
 mod laws;
 mod layers;
 mod odd;
+mod printed;
 mod reader;
+mod readings;
 mod recorder;
 mod schema;

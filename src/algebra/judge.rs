@@ -162,8 +162,12 @@ impl Judge {
     /// Judges the round that waited to know what follows it.
     fn release(&mut self, open: &mut Open, next: Next) {
         let Some((number, round)) = open.release() else { return };
-        let place =
-            Place { sequence: round.sequence, ordinal: open.next_ordinal(), line: number, round: Some(&round) };
+        let place = Place {
+            sequence: round.sequence,
+            ordinal: open.next_ordinal(),
+            line: number,
+            round: Some(&round),
+        };
         for index in 0..self.checks.round.len() {
             let (law, check) = self.checks.round[index];
             let outcome = check(&RoundAt { facts: &self.facts, state: &open.state, round: &round, next });
@@ -186,7 +190,8 @@ impl Judge {
     fn footer(&mut self, number: Option<u64>, footer: &Footer) {
         let mut open = self.open(footer.sequence);
         self.release(&mut open, Next::Footer(footer));
-        let place = Place { sequence: footer.sequence, ordinal: open.next_ordinal(), line: number, round: None };
+        let place =
+            Place { sequence: footer.sequence, ordinal: open.next_ordinal(), line: number, round: None };
         for index in 0..self.checks.end.len() {
             let (law, check) = self.checks.end[index];
             let outcome = check(&EndAt { facts: &self.facts, state: &open.state, footer });
@@ -214,7 +219,8 @@ impl Judge {
         compared.rounds += 1;
         compared.proposed += proposed;
         compared.accepted += u64::try_from(round.accepted).unwrap_or(0);
-        compared.rewinds += u64::from(u64::try_from(round.accepted).is_ok_and(|accepted| accepted < proposed));
+        compared.rewinds +=
+            u64::from(u64::try_from(round.accepted).is_ok_and(|accepted| accepted < proposed));
         compared.rows += round.rows.as_ref().map_or(0, Vec::len) as u64;
     }
 
@@ -301,7 +307,9 @@ impl Judge {
     /// Laws that nothing was asked of because their lines are not there at all.
     fn note_absent_lines(&mut self) {
         let (line, wanted): (&[&str], fn(&On) -> bool) = match self.facts.kind {
-            ArmKind::Speculative if self.compared.rounds == 0 => (&["round"], |on| matches!(on, On::Round(_))),
+            ArmKind::Speculative if self.compared.rounds == 0 => {
+                (&["round"], |on| matches!(on, On::Round(_)))
+            }
             ArmKind::Classic if self.compared.steps == 0 => (&["step"], |on| matches!(on, On::Token(_))),
             _ => return,
         };
@@ -316,7 +324,8 @@ impl Judge {
         let cut = cut.or(self.incomplete);
         let (checked, not_checkable) = self.tally.settle();
         let ledgers = self.ledgers.into_iter();
-        let sequences: Vec<SequenceJudgement> = ledgers.map(|(sequence, ledger)| ledger.settle(sequence)).collect();
+        let sequences: Vec<SequenceJudgement> =
+            ledgers.map(|(sequence, ledger)| ledger.settle(sequence)).collect();
         let verdict = match cut {
             _ if sequences.iter().any(|sequence| sequence.finding.is_some()) => Verdict::Inconsistent,
             Some(_) => Verdict::CutRun,
@@ -339,6 +348,11 @@ impl Judge {
 /// A round without its rows, small enough to keep.
 fn scene(round: &Round) -> Box<Round> {
     let rows = None;
-    Box::new(Round { rows, draft: round.draft.clone(), target: round.target.clone(), emitted: round.emitted.clone(), ..*round })
+    Box::new(Round {
+        rows,
+        draft: round.draft.clone(),
+        target: round.target.clone(),
+        emitted: round.emitted.clone(),
+        ..*round
+    })
 }
-

@@ -49,7 +49,8 @@ impl ArmJudgement {
     /// Findings and later breaches, warnings apart.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
-        let broken = |sequence: &SequenceJudgement| usize::from(sequence.finding.is_some()) + sequence.later.len();
+        let broken =
+            |sequence: &SequenceJudgement| usize::from(sequence.finding.is_some()) + sequence.later.len();
         let warnings = self.sequences.iter().map(|sequence| sequence.warnings.len()).sum();
         (self.sequences.iter().map(broken).sum(), warnings)
     }
@@ -100,6 +101,9 @@ pub struct SequenceJudgement {
     pub later: Vec<Breach>,
     /// Broken laws that do not change the verdict.
     pub warnings: Vec<Breach>,
+    /// Against the reference, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Box<super::Pairing>>,
 }
 
 /// A place where a law does not hold.

@@ -49,7 +49,8 @@ impl Ledger {
                 later.push((when, breach));
             } else {
                 judgement.finding = Some(breach);
-                later.extend(entry.second.map(|(when, breach)| (when, Breach { times: times - 1, ..breach })));
+                later
+                    .extend(entry.second.map(|(when, breach)| (when, Breach { times: times - 1, ..breach })));
             }
         }
         later.sort_by_key(|(when, _)| *when);
@@ -123,7 +124,11 @@ impl Tally {
                 continue;
             }
             match lacking.iter_mut().find(|known| known.law == law.name) {
-                None => lacking.push(NotCheckable { law: law.name, missing: entry.missing, places: entry.unchecked }),
+                None => lacking.push(NotCheckable {
+                    law: law.name,
+                    missing: entry.missing,
+                    places: entry.unchecked,
+                }),
                 Some(known) => {
                     known.places += entry.unchecked;
                     let new = entry.missing.into_iter().filter(|key| !known.missing.contains(key));

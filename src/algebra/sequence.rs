@@ -53,7 +53,9 @@ impl Open {
     pub fn before_token(&mut self, line: TokenLine) {
         match line {
             TokenLine::Prefill(prefill) => self.state.prompt = self.state.prompt.or(prefill.cache_len),
-            TokenLine::Step(step) if self.state.root == Root::Unknown && step.index == 1 => self.imply(step.input),
+            TokenLine::Step(step) if self.state.root == Root::Unknown && step.index == 1 => {
+                self.imply(step.input)
+            }
             TokenLine::Step(_) => {}
         }
     }

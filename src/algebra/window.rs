@@ -4,8 +4,8 @@
 //! choice it was. The rows may stand anywhere in the file, so both rows and questions wait here, a bounded number
 //! of each; what falls out unanswered is not judged.
 
-use super::ledger::When;
 use super::laws::{Fault, Question};
+use super::ledger::When;
 use crate::transcript::{Round, TokenId};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -65,8 +65,8 @@ impl Window {
     pub fn add(&mut self, round: &Round, walk: i64) -> Vec<Asked> {
         let rows = Rows { sequence: round.sequence, walk, target: round.target.as_slice().into() };
         let asked = self.asked.get_mut(&round.round);
-        let answered: Vec<Asked> =
-            asked.map_or_else(Vec::new, |asked| asked.extract_if(.., |asked| answers(&rows, asked)).collect());
+        let answered: Vec<Asked> = asked
+            .map_or_else(Vec::new, |asked| asked.extract_if(.., |asked| answers(&rows, asked)).collect());
         self.waiting -= answered.len();
         self.rows.entry(round.round).or_default().push(rows);
         self.order.push_back(round.round);
@@ -118,8 +118,6 @@ fn answers(rows: &Rows, asked: &Asked) -> bool {
     }
     match &asked.question {
         Question::Clamped { accepted, .. } => rows.walk == *accepted,
-        Question::Leaked { tokens } => {
-            tokens.iter().all(|(row, token)| rows.target.get(*row) == Some(token))
-        }
+        Question::Leaked { tokens } => tokens.iter().all(|(row, token)| rows.target.get(*row) == Some(token)),
     }
 }

@@ -34,7 +34,7 @@ pub fn text(judgement: &Judgement, style: Style) -> String {
 }
 
 /// What is to be said about one arm beyond its line in the table.
-fn arm_text(arm: &ArmJudgement, style: Style) -> Option<String> {
+pub(super) fn arm_text(arm: &ArmJudgement, style: Style) -> Option<String> {
     let told = arm.sequences.iter().map(|sequence| sequence_text(sequence, style));
     let mut lines: Vec<String> = told.filter(|text| !text.is_empty()).collect();
     lines.extend(arm.cut.as_ref().map(|cut| {
@@ -132,7 +132,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// Which laws could be judged, over all arms.
-fn coverage(arms: &[ArmJudgement], style: Style) -> String {
+pub(super) fn coverage(arms: &[ArmJudgement], style: Style) -> String {
     let mut checked: Vec<(&str, usize)> = Vec::new();
     for law in arms.iter().flat_map(|arm| &arm.checked) {
         match checked.iter_mut().find(|(name, _)| name == law) {

@@ -1,14 +1,21 @@
 //! The command line: one file a verb. `settings` alone reads the environment, `console` alone writes to the terminal.
 
 pub mod check_algebra;
+pub mod compare;
+pub mod compared;
 pub mod console;
+pub mod diff;
 pub mod draw;
 pub mod exit;
+pub mod import;
 pub mod judged;
 pub mod judging;
 pub mod laws;
+pub mod rows;
 pub mod schema;
 pub mod settings;
+pub mod show;
+pub mod spell;
 
 use clap::{Parser, Subcommand};
 
@@ -24,8 +31,13 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     CheckAlgebra(check_algebra::CheckAlgebra),
+    Compare(compare::Compare),
+    Import(import::Import),
+    Diff(diff::Diff),
     Laws(laws::Laws),
+    Rows(rows::Rows),
     Schema(schema::Schema),
+    Show(show::Show),
 }
 
 impl Cli {
@@ -36,8 +48,13 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<u8> {
         match self.verb {
             Verb::CheckAlgebra(verb) => verb.run(),
+            Verb::Compare(verb) => verb.run(),
+            Verb::Import(verb) => verb.run(),
+            Verb::Diff(verb) => verb.run(),
             Verb::Laws(verb) => verb.run(),
+            Verb::Rows(verb) => verb.run(),
             Verb::Schema(verb) => verb.run(),
+            Verb::Show(verb) => verb.run(),
         }
     }
 }

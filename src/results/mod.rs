@@ -1,6 +1,9 @@
 //! What commands store and print: one result struct a command, and the one table builder.
 
+pub mod comparing;
 pub mod judgement;
+pub mod provenance;
+pub mod shown;
 pub mod table;
 
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};

@@ -66,6 +66,14 @@ impl Appender {
 /// # Errors
 /// When the system refuses; nothing is left under the final name.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    place_whole(path, |part| fs::write(part, bytes))
+}
+
+/// Lets `write` make a file under a temporary name beside `path`, then renames it into place.
+///
+/// # Errors
+/// When `write` or the system refuses; nothing is left under the final name.
+pub fn place_whole(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), WriteError> {
     let fail = |source| WriteError { path: path.to_owned(), source };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(fail)?;
@@ -73,7 +81,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let written = fs::write(&part, bytes).and_then(|()| fs::rename(&part, path));
+    let written = write(&part).and_then(|()| fs::rename(&part, path));
     written.map_err(|source| {
         let _ = fs::remove_file(&part);
         fail(source)

@@ -83,7 +83,8 @@ pub(super) fn emission(at: &RoundAt) -> Outcome {
 /// `truncation`.
 pub(super) fn truncation(at: &RoundAt) -> Outcome {
     let Next::Footer(footer) = at.next else { return Outcome::Silent };
-    let (chosen, emitted) = if at.is_sane() { (at.chosen(), &at.round.emitted) } else { return Outcome::Silent };
+    let (chosen, emitted) =
+        if at.is_sane() { (at.chosen(), &at.round.emitted) } else { return Outcome::Silent };
     if emitted.is_empty() || emitted.len() >= chosen.len() || !chosen.starts_with(emitted) {
         return Outcome::Silent;
     }

@@ -81,7 +81,9 @@ pub(super) fn shared(at: &RoundAt) -> Outcome {
             format!("the drafter sees {seen} rows of the target's cache, {before} are committed")
         }),
         (Some(_), None) => Outcome::Missing(&["cache_before"]),
-        (None, _) if at.facts.drafter_cache == Some(DrafterCache::Shared) => Outcome::Missing(&["shared_cache"]),
+        (None, _) if at.facts.drafter_cache == Some(DrafterCache::Shared) => {
+            Outcome::Missing(&["shared_cache"])
+        }
         (None, _) => Outcome::Silent,
     }
 }

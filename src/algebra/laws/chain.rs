@@ -1,7 +1,7 @@
 //! Laws about how one line continues the one before.
 
 use super::law::Outcome;
-use super::place::{RoundAt, Root, TokenAt, TokenLine};
+use super::place::{Root, RoundAt, TokenAt, TokenLine};
 
 /// `round-after-stop`.
 pub(super) fn round_after_stop(at: &RoundAt) -> Outcome {

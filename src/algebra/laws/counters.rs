@@ -73,7 +73,11 @@ pub(super) fn per_position(at: &EndAt) -> Outcome {
     match (0..longest).find(|index| value(told, *index) != value(recorded, *index)) {
         None => Outcome::Holds,
         Some(index) => {
-            let says = format!("position {index}: {} counted, {} recorded", value(told, index), value(recorded, index));
+            let says = format!(
+                "position {index}: {} counted, {} recorded",
+                value(told, index),
+                value(recorded, index)
+            );
             Outcome::broken(json!(recorded), json!(told), says)
         }
     }
@@ -95,8 +99,14 @@ pub(super) fn emitted_count(at: &EndAt) -> Outcome {
     let stripped = i64::from(at.may_be_stripped());
     let least = at.facts.width.map(|width| most.saturating_sub(width - 1 + stripped));
     if found > most || least.is_some_and(|least| found < least) {
-        let says = format!("{found} tokens; {rounds} rounds that accept {accepted} make 1 + {rounds} + {accepted}, less a last cut");
-        return Outcome::broken(least.map_or(json!(most), |least| json!(format!("{least} … {most}"))), found, says);
+        let says = format!(
+            "{found} tokens; {rounds} rounds that accept {accepted} make 1 + {rounds} + {accepted}, less a last cut"
+        );
+        return Outcome::broken(
+            least.map_or(json!(most), |least| json!(format!("{least} … {most}"))),
+            found,
+            says,
+        );
     }
     if least.is_some() { Outcome::Holds } else { Outcome::Missing(&["width"]) }
 }

@@ -19,7 +19,8 @@ pub(super) fn after_eos(at: &EndAt) -> Outcome {
         return Outcome::Missing(&["tokens"]);
     }
     let ends = |stream: &[TokenId]| stream.iter().position(|token| at.facts.is_end(*token));
-    let passed = known.find_map(|stream| ends(stream).filter(|end| end + 1 < stream.len()).map(|end| (stream, end)));
+    let passed =
+        known.find_map(|stream| ends(stream).filter(|end| end + 1 < stream.len()).map(|end| (stream, end)));
     let Some((stream, end)) = passed else { return Outcome::Holds };
     let more = stream.len() - end - 1;
     let says = format!("{more} more after the end id {} at stream index {end}", stream[end]);
@@ -34,9 +35,11 @@ pub(super) fn budget(at: &EndAt) -> Outcome {
     match told.max(recorded) {
         None => Outcome::Missing(&["tokens"]),
         Some(length) if length <= budget => Outcome::Holds,
-        Some(length) => {
-            Outcome::broken(format!("at most {budget}"), length, format!("{length} tokens, the budget is {budget}"))
-        }
+        Some(length) => Outcome::broken(
+            format!("at most {budget}"),
+            length,
+            format!("{length} tokens, the budget is {budget}"),
+        ),
     }
 }
 
@@ -63,7 +66,8 @@ fn length(at: &EndAt) -> Outcome {
     match before.iter().position(|token| at.facts.is_end(*token)) {
         None => Outcome::Holds,
         Some(index) => {
-            let says = format!("reason \"length\", but the end id {} stands at stream index {index}", before[index]);
+            let says =
+                format!("reason \"length\", but the end id {} stands at stream index {index}", before[index]);
             Outcome::broken("stop", "length", says)
         }
     }
@@ -96,7 +100,9 @@ pub(super) fn stream_assembly(at: &EndAt) -> Outcome {
     }
     let same = told.iter().zip(recorded).take_while(|(told, recorded)| told == recorded).count();
     let says = match (recorded.get(same), told.get(same)) {
-        (Some(recorded), Some(told)) => format!("tokens has {told} at index {same}, the lines emitted {recorded}"),
+        (Some(recorded), Some(told)) => {
+            format!("tokens has {told} at index {same}, the lines emitted {recorded}")
+        }
         _ => format!("tokens has {} ids, the lines emitted {}", told.len(), recorded.len()),
     };
     let (expected, found) = (recorded.get(same).copied(), told.get(same).copied());

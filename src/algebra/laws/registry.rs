@@ -76,12 +76,7 @@ pub static LAWS: &[Law] = &[
         &["window"],
         &[On::Round(accept::accepted_prefix)],
     ),
-    law(
-        "emission-empty",
-        "A round emits at least one token.",
-        &[],
-        &[On::Round(accept::emission_empty)],
-    ),
+    law("emission-empty", "A round emits at least one token.", &[], &[On::Round(accept::emission_empty)]),
     law(
         "row-leak",
         "A sequence that emits what its own rows did not choose does not emit another sequence's choices of the same round.",

@@ -57,7 +57,10 @@ pub(super) fn position(at: &RoundAt) -> Outcome {
         if let (Some(expected), Some(found)) = (expected, row.position) {
             seen = true;
             if expected != found {
-                let says = format!("row {place} stands at position {found}, its block starts at {}", expected - count(place));
+                let says = format!(
+                    "row {place} stands at position {found}, its block starts at {}",
+                    expected - count(place)
+                );
                 return Outcome::broken_at(place, expected, found, says);
             }
         }
@@ -76,7 +79,8 @@ pub(super) fn position(at: &RoundAt) -> Outcome {
 fn index(at: &RoundAt, place: usize, row: &Row) -> Option<Outcome> {
     let found = row.index?;
     if count(place) > at.round.accepted {
-        let says = format!("row {place} was rejected, yet it is said to choose the token at stream index {found}");
+        let says =
+            format!("row {place} was rejected, yet it is said to choose the token at stream index {found}");
         return Some(Outcome::broken_at(place, "null", found, says));
     }
     let expected = at.state.emitted()? + count(place);

@@ -33,7 +33,11 @@ pub(super) fn token_vocabulary(at: &TokenAt) -> Outcome {
         TokenLine::Step(step) => step.token,
     };
     if is_outside(at.facts, token) {
-        return Outcome::broken(range(at.facts), token, format!("the token {token} is no id of the vocabulary"));
+        return Outcome::broken(
+            range(at.facts),
+            token,
+            format!("the token {token} is no id of the vocabulary"),
+        );
     }
     upper_bound(at.facts)
 }
@@ -59,7 +63,8 @@ fn upper_bound(facts: &Facts) -> Outcome {
 pub(super) fn round_sequence(at: &RoundAt) -> Outcome {
     let (expected, found) = (at.state.next_round, at.round.round);
     Outcome::equal(expected, found, || {
-        let what = if found < expected { "was recorded before, or out of order" } else { "is missing before it" };
+        let what =
+            if found < expected { "was recorded before, or out of order" } else { "is missing before it" };
         let which = if found < expected { format!("round {found}") } else { format!("round {expected}") };
         format!("{which} {what}")
     })

@@ -1,0 +1,48 @@
+//! `exactness rows`: kept logit rows for other tools.
+
+use super::console;
+use super::exit::Failure;
+use crate::transcript::Arm;
+use crate::transcript::export::{self, ExportError};
+use std::path::PathBuf;
+
+/// Kept logit rows.
+#[derive(Debug, clap::Args)]
+pub struct Rows {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Writes a transcript's kept rows as safetensors, one tensor a row.
+    Export {
+        /// The transcript; its rows lie in `NAME.rows.bin` beside it
+        file: PathBuf,
+        /// The file to write
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+}
+
+impl Rows {
+    /// Runs the verb.
+    ///
+    /// # Errors
+    /// When the rows cannot be read or the file cannot be written.
+    pub fn run(self) -> anyhow::Result<u8> {
+        let What::Export { file, out } = self.what;
+        let arm = Arm::read(&file).map_err(Failure::from)?;
+        let rows = export::safetensors(&arm, &out).map_err(|error| failure(&error))?;
+        console::out(&format!("{}: {rows} rows", out.display()));
+        Ok(0)
+    }
+}
+
+fn failure(error: &ExportError) -> Failure {
+    let says = format!("failed to {error}");
+    match error {
+        ExportError::Kept(_) => Failure::unparseable(says),
+        ExportError::None(_) | ExportError::Write(_) => Failure::unavailable(says),
+    }
+}

@@ -1,0 +1,280 @@
+//! Comparing arms with their reference: who is whose repeat, which laws end a comparison, and the readings.
+//!
+//! This is where the pure judgement meets the side files: two rows are in memory at a time, whatever the length of
+//! the run.
+
+use super::judgement::{ArmJudgement, JUDGEMENT_VERSION, Judgement, Pattern};
+use crate::algebra::between::{self, Answer};
+use crate::algebra::outcome::{BETWEEN, strongest};
+use crate::algebra::pairing::{self, Terms};
+use crate::algebra::readings::{self, Observation, Parted};
+use crate::algebra::rows::RowPair;
+use crate::algebra::{Pairing, Side, Verdict};
+use crate::transcript::kept::KeptError;
+use crate::transcript::{Arm, Kept, Sequence};
+use std::collections::BTreeSet;
+
+/// An arm that was read and judged by its own laws.
+#[derive(Debug, Clone)]
+pub struct Contestant {
+    /// What was read.
+    pub arm: Arm,
+    /// What its own laws said.
+    pub judged: ArmJudgement,
+}
+
+/// The lines of a sequence as the comparing side takes them.
+#[must_use]
+pub fn side(sequence: &Sequence) -> Side<'_> {
+    Side {
+        sequence: sequence.sequence,
+        prefill: sequence.prefill.as_ref(),
+        steps: &sequence.steps,
+        rounds: &sequence.rounds,
+        footer: sequence.footer.as_ref(),
+    }
+}
+
+/// Compares every arm with the reference of its prompt.
+///
+/// # Errors
+/// When kept rows cannot be read back.
+pub fn compare(
+    mut arms: Vec<Contestant>,
+    mut references: Vec<Contestant>,
+    margin: Option<f64>,
+) -> Result<Judgement, KeptError> {
+    let own = null_arms(&mut arms);
+    let theirs = null_arms(&mut references);
+    let mut observed = Vec::new();
+    for (index, contestant) in
+        arms.iter_mut().enumerate().filter(|(_, contestant)| !is_repeat(&contestant.arm))
+    {
+        let against = Against { references: &references, broken: &theirs, margin };
+        let broken: Vec<&Null> = own.iter().filter(|null| null.run == index).collect();
+        against.compare(contestant, &broken, &mut observed)?;
+    }
+    let everyone = arms.into_iter().chain(references);
+    let arms: Vec<ArmJudgement> = everyone.map(|contestant| contestant.judged).collect();
+    let verdict =
+        strongest(arms.iter().filter(|arm| speaks(arm)).map(|arm| arm.verdict)).unwrap_or(Verdict::NotRun);
+    Ok(Judgement { version: JUDGEMENT_VERSION, verdict, arms, patterns: patterns(&observed) })
+}
+
+/// A reference or a repeat of which only the footer is known has nothing to check by itself, and need not.
+fn speaks(arm: &ArmJudgement) -> bool {
+    arm.verdict != Verdict::Vacuous || arm.sequences.iter().any(|sequence| sequence.against.is_some())
+}
+
+fn is_repeat(arm: &Arm) -> bool {
+    arm.header.repeat.unwrap_or(0) > 0
+}
+
+/// A repeat that is not equal to its run.
+struct Null {
+    /// The run.
+    run: usize,
+    sequence: i64,
+}
+
+/// Holds every repeat against its run; a repeat whose run was not given is judged by its own laws alone.
+fn null_arms(all: &mut [Contestant]) -> Vec<Null> {
+    let mut found: Vec<(usize, i64, Answer)> = Vec::new();
+    for repeat in all.iter().filter(|contestant| is_repeat(&contestant.arm)) {
+        let run = all.iter().position(|other| !is_repeat(&other.arm) && same_arm(&other.arm, &repeat.arm));
+        let Some(run) = run else { continue };
+        for sequence in &repeat.arm.sequences {
+            let first = all[run].arm.sequences.iter().find(|first| first.sequence == sequence.sequence);
+            let answer = first.map_or(Answer::Missing("sequence"), |first| {
+                between::null_arm(&side(first), &side(sequence))
+            });
+            found.push((run, sequence.sequence, answer));
+        }
+    }
+    let asked: BTreeSet<usize> = found.iter().map(|(run, ..)| *run).collect();
+    for (index, contestant) in
+        all.iter_mut().enumerate().filter(|(_, contestant)| !is_repeat(&contestant.arm))
+    {
+        if asked.contains(&index) {
+            contestant.judged.ask("null-arm");
+        } else {
+            contestant.judged.lack("null-arm", "a run with `repeat` 1");
+        }
+    }
+    found
+        .into_iter()
+        .filter_map(|(run, sequence, answer)| note_null(&mut all[run], run, sequence, answer))
+        .collect()
+}
+
+fn note_null(contestant: &mut Contestant, run: usize, sequence: i64, answer: Answer) -> Option<Null> {
+    match answer {
+        Answer::Holds => None,
+        Answer::Missing(key) => {
+            contestant.judged.lack("null-arm", key);
+            None
+        }
+        Answer::Broken(broken) => {
+            let lines = contestant.arm.sequences.iter().find(|first| first.sequence == sequence)?;
+            contestant.judged.break_law(&side(lines), &broken);
+            contestant.judged.verdict = strongest([contestant.judged.verdict, Verdict::NotComparable])
+                .unwrap_or(Verdict::NotComparable);
+            Some(Null { run, sequence })
+        }
+    }
+}
+
+/// Same arm, same prompts: a run and its repeat.
+fn same_arm(run: &Arm, repeat: &Arm) -> bool {
+    let (left, right) = (&run.header, &repeat.header);
+    left.arm == right.arm
+        && left.kind == right.kind
+        && left.width == right.width
+        && left.prompts == right.prompts
+}
+
+/// What an arm is compared against.
+struct Against<'a> {
+    references: &'a [Contestant],
+    broken: &'a [Null],
+    margin: Option<f64>,
+}
+
+/// The reference of one sequence.
+struct Reference<'a> {
+    index: usize,
+    arm: &'a Arm,
+    sequence: &'a Sequence,
+}
+
+impl<'a> Against<'a> {
+    fn compare(
+        &self,
+        contestant: &mut Contestant,
+        nulls: &[&Null],
+        observed: &mut Vec<(i64, Observation)>,
+    ) -> Result<(), KeptError> {
+        let Contestant { arm, judged } = contestant;
+        judged.ask("prompt");
+        for sequence in &arm.sequences {
+            let lines = side(sequence);
+            let differs_from_itself = nulls.iter().any(|null| null.sequence == sequence.sequence);
+            let pairing = self.pairing(arm, sequence, differs_from_itself)?;
+            if pairing.verdict != Verdict::NotComparable {
+                BETWEEN.iter().skip(2).for_each(|law| judged.ask(law));
+            }
+            observed.push((sequence.sequence, observe(arm, &lines, &pairing, differs_from_itself)));
+            judged.add_pairing(&lines, pairing);
+        }
+        judged
+            .checked
+            .retain(|law| !judged.not_checkable.iter().any(|lack| lack.law == *law && BETWEEN.contains(law)));
+        Ok(())
+    }
+
+    fn pairing(
+        &self,
+        arm: &Arm,
+        sequence: &Sequence,
+        differs_from_itself: bool,
+    ) -> Result<Pairing, KeptError> {
+        let number = sequence.sequence;
+        let Some(reference) = self.reference(arm, number) else {
+            let note = format!("no reference has a sequence {number}");
+            return Ok(pairing::ended(None, Some(note)));
+        };
+        let answer = between::prompt(arm.prompt(number), reference.arm.prompt(number));
+        if let Answer::Broken(broken) = answer {
+            return Ok(pairing::ended(Some(broken), None));
+        }
+        if differs_from_itself {
+            return Ok(pairing::ended(
+                None,
+                Some("the arm differs from its own repeat: not compared".to_owned()),
+            ));
+        }
+        if self.broken.iter().any(|null| null.run == reference.index && null.sequence == number) {
+            let note = "the reference differs from its own repeat: not compared".to_owned();
+            return Ok(pairing::ended(None, Some(note)));
+        }
+        let mut pairing = self.streams(arm, sequence, &reference)?;
+        if let Answer::Missing(key) = answer {
+            pairing.missing.push(("prompt", key));
+        }
+        Ok(pairing)
+    }
+
+    fn streams(
+        &self,
+        arm: &Arm,
+        sequence: &Sequence,
+        reference: &Reference<'a>,
+    ) -> Result<Pairing, KeptError> {
+        let lines = side(sequence);
+        let terms = Terms {
+            speculates: between::speculates(arm.header.width, arm.header.kind),
+            prompt: between::prompt_length(arm.prompt(sequence.sequence), &lines),
+            margin: self.margin,
+        };
+        let (mut left, mut right) = (Kept::beside(&reference.arm.path), Kept::beside(&arm.path));
+        pairing::compare(&lines, &side(reference.sequence), terms, |rows: &RowPair<'_>| {
+            if !left.has(rows.reference) || !right.has(rows.arm) {
+                return Ok(None);
+            }
+            Ok(left.bytes(rows.reference)?.zip(right.bytes(rows.arm)?))
+        })
+    }
+
+    /// The first reference with the same prompt, else the first that has the sequence at all.
+    fn reference(&self, arm: &Arm, number: i64) -> Option<Reference<'a>> {
+        let runs = self.references.iter().enumerate().filter(|(_, contestant)| !is_repeat(&contestant.arm));
+        let having = runs.filter_map(|(index, contestant)| {
+            let sequence = contestant.arm.sequences.iter().find(|sequence| sequence.sequence == number)?;
+            Some(Reference { index, arm: &contestant.arm, sequence })
+        });
+        let mut having: Vec<Reference<'a>> = having.collect();
+        let same = |candidate: &Reference<'_>| {
+            between::prompt(arm.prompt(number), candidate.arm.prompt(number)) == Answer::Holds
+        };
+        let place = having.iter().position(same).unwrap_or(0);
+        (!having.is_empty()).then(|| having.swap_remove(place))
+    }
+}
+
+fn observe(arm: &Arm, lines: &Side<'_>, pairing: &Pairing, differs_from_itself: bool) -> Observation {
+    let recorded = lines.rounds.iter().map(|round| round.width).max();
+    let parted = pairing.first.as_ref().map(|first| Parted {
+        index: first.index,
+        round: first.round,
+        row: first.row,
+        after_rewind: lines.after_first_rewind(),
+        entering_state_differs: pairing.entering_state_differs,
+    });
+    Observation {
+        arm: arm.header.arm.clone(),
+        width: arm.header.width.or(recorded).unwrap_or(1),
+        differs_from_itself,
+        parted,
+        comparable: pairing.verdict != Verdict::NotComparable && pairing.verdict != Verdict::Vacuous,
+    }
+}
+
+/// The readings, sequence by sequence: an index moves with the width only over one prompt.
+fn patterns(observed: &[(i64, Observation)]) -> Vec<Pattern> {
+    let sequences: BTreeSet<i64> = observed.iter().map(|(sequence, _)| *sequence).collect();
+    let several = sequences.len() > 1;
+    let mut patterns = Vec::new();
+    for sequence in sequences {
+        let of_sequence = observed.iter().filter(|(number, _)| *number == sequence);
+        let arms: Vec<Observation> = of_sequence.map(|(_, observation)| observation.clone()).collect();
+        for reading in readings::read(&arms) {
+            let prefix = if several { format!("sequence {sequence}: ") } else { String::new() };
+            patterns.push(Pattern {
+                pattern: reading.word.to_owned(),
+                says: prefix + &reading.says,
+                evidence: reading.evidence,
+            });
+        }
+    }
+    patterns
+}
