@@ -34,6 +34,7 @@ pub struct CheckAlgebra {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For a terminal
+    #[value(alias = "table")]
     Human,
     /// One JSON object
     Json,
