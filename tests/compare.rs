@@ -1,9 +1,65 @@
 //! The small cases from public reports, and how a flip between two arms is judged from their kept rows.
 
 use crate::kit::{Run, against, compare, exactness, parted, rewrite, stream};
+use exactness::algebra::judge_arm;
+use exactness::results::Judgement;
+use exactness::results::comparing::{self, Contestant};
+use exactness::transcript::Arm;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Compares in this process, for properties over many runs.
+fn judged(arm: &Path, classic: &Path) -> Judgement {
+    let contestant = |path: &Path| {
+        let arm = Arm::read(path).unwrap();
+        let judged = judge_arm(&arm);
+        Contestant { arm, judged }
+    };
+    comparing::compare(vec![contestant(arm)], vec![contestant(classic)], None).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_planted_token_is_found_at_its_index_round_and_row_whatever_the_rounds(
+        width in 2usize..9, accepts in prop::collection::vec(0usize..8, 1..6), length in 2usize..90,
+        plant in any::<prop::sample::Index>(),
+    ) {
+        let (folder, tokens) = (tempfile::tempdir().unwrap(), stream(length));
+        let plant = plant.index(length);
+        let classic = Run { stream: tokens.clone(), ..Run::default() }.write(folder.path(), "c.jsonl");
+        let like = |stream| Run { arm: "w", stream, width, accepts: accepts.clone(), ..Run::default() };
+        let equal = judged(&like(tokens.clone()).write(folder.path(), "equal.jsonl"), &classic);
+        prop_assert_eq!(equal.verdict.word(), "identical");
+        let path = like(parted(&tokens, plant)).write(folder.path(), "parted.jsonl");
+        let found = judged(&path, &classic);
+        prop_assert_eq!(found.verdict.word(), "undecided");
+        let sequence = &found.arms[0].sequences[0];
+        prop_assert_eq!(sequence.finding.as_ref().map(|finding| finding.law), Some("stream"));
+        let first = sequence.against.as_ref().and_then(|against| against.first.clone()).unwrap();
+        prop_assert_eq!((first.index, first.position), (plant, Some(9 + i64::try_from(plant).unwrap())));
+        let rounds = &Arm::read(&path).unwrap().sequences[0].rounds;
+        let rows = rounds.iter().flat_map(|round| (0i64..).zip(&round.emitted).map(|(row, _)| (round.round, row)));
+        let place = plant.checked_sub(1).map(|nth| rows.clone().nth(nth).unwrap());
+        prop_assert_eq!(first.round.zip(first.row), place);
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_has_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let classic = Run { stream: stream(9), ..Run::default() }.write(folder.path(), "c.jsonl");
+    let broken = folder.path().join("broken.jsonl");
+    rewrite(&broken, b"{\"type\":\"header\",\"format\":\"exactness.transcript\",\"version\":9}\n");
+    let code = |arm: &Path| {
+        exactness(["compare".as_ref(), arm.as_os_str(), "--against".as_ref(), classic.as_os_str()]).code
+    };
+    assert_eq!((code(&broken), code(&folder.path().join("absent.jsonl")), code(&classic)), (4, 5, 0));
+    assert_eq!(exactness(["compare".as_ref(), classic.as_os_str()]).code, 2);
+}
 
 fn files(folder: &Path, start: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

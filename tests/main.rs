@@ -1,12 +1,21 @@
 //! The one integration binary.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as it expects")]
 
+mod check_algebra;
 #[cfg(feature = "engine")]
 mod checkpoint;
+mod commands;
 mod compare;
 #[cfg(feature = "engine")]
 mod engine;
 mod import;
 mod kit;
+mod lawful;
+mod laws;
+mod layers;
+mod odd;
 mod printed;
+mod reader;
 mod readings;
+mod recorder;
+mod schema;

@@ -11,8 +11,12 @@ use super::sequence::Open;
 use super::window::{Answer, Asked, Window};
 use crate::algebra::laws::Question;
 use crate::transcript::order::Order;
+use crate::transcript::parse::Spare;
 use crate::transcript::{Arm, ArmKind, Cut, Footer, Header, Line, LineFault, Round};
 use std::collections::BTreeMap;
+
+/// Judged rounds kept for reuse.
+const MOST_SPARE: usize = 1 << 12;
 
 type Checks<F> = Vec<(usize, F)>;
 
@@ -29,6 +33,7 @@ pub struct Judge {
     window: Window,
     compared: Compared,
     incomplete: Option<Cut>,
+    spare: Spare,
 }
 
 /// The registry, sorted by where a law is judged.
@@ -93,6 +98,7 @@ impl Judge {
             window: Window::default(),
             compared: Compared::default(),
             incomplete: None,
+            spare: Vec::new(),
             facts,
         }
     }
@@ -105,6 +111,12 @@ impl Judge {
         self.order.check(number, &line)?;
         self.take(Some(number), line);
         Ok(())
+    }
+
+    /// Rounds that were judged, for whoever parses the next ones: a long run would otherwise spend a third of its
+    /// time in the allocator.
+    pub fn take_spare(&mut self) -> Spare {
+        std::mem::take(&mut self.spare)
     }
 
     fn take(&mut self, number: Option<u64>, line: Line) {
@@ -170,6 +182,9 @@ impl Judge {
             }
         }
         open.after_round(&round, &self.facts);
+        if self.spare.len() < MOST_SPARE {
+            self.spare.push(round);
+        }
     }
 
     fn footer(&mut self, number: Option<u64>, footer: &Footer) {

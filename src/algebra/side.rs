@@ -59,10 +59,11 @@ impl<'a> Side<'a> {
         Some(tokens)
     }
 
-    /// The prefill token; round 0 starts from it, so round 0 knows it too.
+    /// The prefill token; round 0 starts from it and step 1 is fed it, so each of them knows it too.
     fn first_token(&self) -> Option<TokenId> {
         let of_round = || self.rounds.first().filter(|round| round.round == 0).map(|round| round.bonus);
-        self.prefill.map(|prefill| prefill.token).or_else(of_round)
+        let of_step = || self.steps.first().filter(|step| step.index == 1).map(|step| step.input);
+        self.prefill.map(|prefill| prefill.token).or_else(of_round).or_else(of_step)
     }
 
     /// The stream as the server spelled its tokens.

@@ -131,12 +131,12 @@ fn rows_text(rows: &RowsCompared) -> String {
         Some(bits) => {
             let _ = write!(
                 text,
-                ": {} of {} bytes, {} of {} values (up to {} ulps), {} signed zeros, {} NaN",
+                ": {} of {} bytes, {} of {} values (up to {}), {} signed zeros, {} NaN",
                 bits.differing_bytes,
                 bits.bytes,
                 bits.differing_values,
                 bits.values,
-                bits.max_ulps,
+                plural(bits.max_ulps, "ulp"),
                 bits.signed_zeros,
                 bits.nans
             );
@@ -168,16 +168,17 @@ fn flip_text(flip: &Judged) -> String {
     let mut units = Vec::new();
     units.extend(flip.gap.map(|gap| format!("gap {gap} logits")));
     units.extend(flip.reported_gap.map(|gap| format!("reported gap {gap}")));
-    units.extend(flip.ulps.map(|ulps| format!("{} ulps", rounded(ulps))));
-    units.extend(flip.quanta.map(|quanta| format!("{} quanta", rounded(quanta))));
+    units.extend(flip.ulps.map(|ulps| counted(ulps, "ulp", "ulps")));
+    units.extend(flip.quanta.map(|quanta| counted(quanta, "quantum", "quanta")));
     let units = if units.is_empty() { String::new() } else { format!(" ({})", units.join(", ")) };
     format!("{}{units}: {}", flip.verdict, flip.says)
 }
 
 /// Whole counts without decimals, others with two.
-fn rounded(number: f64) -> String {
+fn counted(number: f64, one: &str, many: &str) -> String {
     let text = format!("{number:.2}");
-    text.strip_suffix(".00").map_or(text.clone(), str::to_owned)
+    let text = text.strip_suffix(".00").unwrap_or(&text);
+    format!("{text} {}", if text == "1" { one } else { many })
 }
 
 fn margin_text(margin: &Margin, known: bool) -> String {

@@ -16,7 +16,9 @@ pub fn round(round: &Round, broke: Option<i64>) -> String {
     let mut line = |name: &str, cells: &dyn Fn(usize) -> String, after: &str| {
         // Writing into a String cannot fail.
         let drawn = format!("{name:<9}{}{after}", columns.cells(cells));
-        let _ = writeln!(text, "{}", drawn.trim_end());
+        if !drawn.trim().is_empty() {
+            let _ = writeln!(text, "{}", drawn.trim_end());
+        }
     };
     line("row", &|row| row.to_string(), "");
     line("draft", &|row| id(&round.draft, row), "");

@@ -88,6 +88,12 @@ impl MlxcelLog {
             Some(file) => openai::parse(&text(file)?).map_err(|error| unreadable(file, &error))?.answers,
             None => Vec::new(),
         };
+        if self.responses.is_some() && answers.len() != bursts.len() {
+            let (answers, bursts) = (answers.len(), bursts.len());
+            console::note(&format!(
+                "{answers} answers for {bursts} bursts: paired in order, the rest left out"
+            ));
+        }
         let extras = self.common.extras(None)?;
         let imported = mlxcel::import(bursts, &extras, &answers);
         let imported = imported.map_err(|error| unreadable(&self.common.files[0], &error))?;

@@ -35,7 +35,8 @@ pub fn text(judgement: &Judgement, style: Style) -> String {
         parts.push(coverage(&judgement.arms, style));
         let table = summary(&judgement.arms);
         parts.push(match style {
-            Style::Terminal(width) => table.terminal(width),
+            // A file name broken over four lines helps nobody; a terminal wraps what does not fit.
+            Style::Terminal(_) => table.terminal(None),
             Style::Markdown => table.markdown().trim_end().to_owned(),
         });
     }
@@ -200,28 +201,25 @@ fn wrapped(title: &str, list: &str, width: usize) -> String {
 /// One line a file.
 fn summary(arms: &[ArmJudgement]) -> Table {
     let mut table = Table::new().text("file").text("arm").text("verdict");
-    for name in
-        ["sequences", "tokens", "rounds", "rewinds", "proposed", "accepted", "rows", "broken", "warnings"]
-    {
+    for name in ["seqs", "tokens", "rounds", "rewinds", "accepted", "rows", "broken", "warned"] {
         table = table.number(name);
     }
     for arm in arms {
         let compared = &arm.compared;
-        let (broken, warnings) = arm.counts();
-        let mut cells = vec![arm.file.clone(), arm.arm.clone(), arm.verdict.to_string()];
-        let numbers = [
-            compared.sequences,
-            compared.tokens,
-            compared.rounds,
-            compared.rewinds,
-            compared.proposed,
-            compared.accepted,
-            compared.rows,
-            broken as u64,
-            warnings as u64,
-        ];
-        cells.extend(numbers.iter().map(ToString::to_string));
-        table.row(cells);
+        let (broken, warned) = arm.counts();
+        table.row([
+            arm.file.clone(),
+            arm.arm.clone(),
+            arm.verdict.to_string(),
+            compared.sequences.to_string(),
+            compared.tokens.to_string(),
+            compared.rounds.to_string(),
+            compared.rewinds.to_string(),
+            format!("{}/{}", compared.accepted, compared.proposed),
+            compared.rows.to_string(),
+            broken.to_string(),
+            warned.to_string(),
+        ]);
     }
     table
 }
@@ -247,8 +245,10 @@ fn conclusion(judgement: &Judgement, style: Style) -> String {
     } else {
         judgement.verdict.to_string()
     };
-    let files = if arms.len() == 1 { "1 file".to_owned() } else { format!("{} files", arms.len()) };
+    let many = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let files = many(arms.len() as u64, "file");
     let words: Vec<String> = verdicts.iter().map(|(word, count)| format!("{count} {word}")).collect();
     let split = if verdicts.len() > 1 { format!(" ({})", words.join(", ")) } else { String::new() };
-    format!("{verdict}: {files}{split}; {rounds} rounds, {steps} steps, {tokens} tokens judged.")
+    let judged = [many(rounds, "round"), many(steps, "step"), many(tokens, "token")].join(", ");
+    format!("{verdict}: {files}{split}; {judged} judged.")
 }

@@ -7,6 +7,7 @@ use super::exit::Failure;
 use crate::algebra::Judge;
 use crate::algebra::judgement::ArmJudgement;
 use crate::transcript::blocks::{Blocks, Parsed, parse_block};
+use crate::transcript::parse::Spare;
 use crate::transcript::{Cut, Line, LineFault, ReadError};
 use rayon::prelude::*;
 use std::fs::{self, File};
@@ -75,10 +76,11 @@ pub fn judge_path(path: &Path) -> Result<ArmJudgement, ReadError> {
 pub fn judge_input(name: &str, input: impl Read + Send) -> Result<ArmJudgement, ReadError> {
     let mut blocks = Blocks::new(name, input);
     let mut feed = Feed { name, judge: None, lines: 0, bytes: 0, cut: None };
-    let mut batch = parse_batch(&mut blocks)?;
+    let mut batch = parse_batch(&mut blocks, Vec::new())?;
     while !batch.parsed.is_empty() {
         let ready = std::mem::take(&mut batch);
-        let (judged, next) = rayon::join(|| feed.batch(ready), || parse_batch(&mut blocks));
+        let spare = feed.judge.as_mut().map(Judge::take_spare).unwrap_or_default();
+        let (judged, next) = rayon::join(|| feed.batch(ready), || parse_batch(&mut blocks, spare));
         judged?;
         batch = next?;
     }
@@ -92,14 +94,19 @@ struct Batch {
     bytes: u64,
 }
 
-fn parse_batch(blocks: &mut Blocks<impl Read>) -> Result<Batch, ReadError> {
+/// Reads and parses the next blocks, in the memory of rounds that were judged.
+fn parse_batch(blocks: &mut Blocks<impl Read>, mut spare: Spare) -> Result<Batch, ReadError> {
     let mut read = Vec::with_capacity(BATCH);
     while read.len() < BATCH {
         let Some(block) = blocks.next_block()? else { break };
         read.push(block);
     }
     let bytes = read.iter().map(|block| block.len() as u64).sum();
-    Ok(Batch { parsed: read.into_par_iter().map(|block| parse_block(&block)).collect(), bytes })
+    let part = spare.len() / read.len().max(1);
+    let spares: Vec<_> = read.iter().map(|_| spare.split_off(spare.len() - part)).collect();
+    let parsed = read.par_iter().zip(spares).map(|(block, spare)| parse_block(block, spare)).collect();
+    blocks.recycle(read);
+    Ok(Batch { parsed, bytes })
 }
 
 /// Hands the lines of one file to its judge.

@@ -1,7 +1,7 @@
 //! `exactness laws`: the reference of all laws, printed from the registry that the judge runs.
 
 use super::check_algebra::Format;
-use super::{console, settings};
+use super::console;
 use crate::algebra::laws::{LAWS, Law, On, Severity};
 use crate::results::Table;
 use anyhow::Context as _;
@@ -55,9 +55,7 @@ impl Laws {
         let entries: Vec<Entry> = LAWS.iter().map(Entry::from).collect();
         let text = match self.format {
             Format::Json => serde_json::to_string_pretty(&entries).context("print the laws")?,
-            Format::Human => {
-                format!("{HEAD}\n\n{}", table(&entries).terminal(Some(settings::columns().unwrap_or(110))))
-            }
+            Format::Human => format!("{HEAD}\n\n{}", list(&entries)),
             Format::Markdown => format!("{HEAD}\n\n{}", table(&entries).markdown().trim_end()),
         };
         console::out(&text);
@@ -65,9 +63,24 @@ impl Laws {
     }
 }
 
-const HEAD: &str = "The laws in the order in which they are judged: the first broken one of a sequence is the finding, \
-the others are listed after it. Warnings never change the verdict. Where keys are absent a law is not checkable, \
-and the output says so.";
+const HEAD: &str = "\
+The laws in the order in which they are judged. The first broken one of a sequence is the finding, the others are
+listed after it. Warnings never change the verdict. Where keys are absent a law is not checkable, and the output
+says so.";
+
+/// For a terminal: a sentence is easier to read on its own line than in a narrow cell.
+fn list(entries: &[Entry]) -> String {
+    let entry = |entry: &Entry| {
+        let needs = if entry.keys.is_empty() {
+            String::new()
+        } else {
+            format!("\n    needs {}", entry.keys.join(", "))
+        };
+        let head = format!("{} ({}, judged at: {})", entry.law, entry.severity, entry.judged.join(", "));
+        format!("{head}\n    {}{needs}", entry.holds)
+    };
+    entries.iter().map(entry).collect::<Vec<_>>().join("\n\n")
+}
 
 fn table(entries: &[Entry]) -> Table {
     let mut table =

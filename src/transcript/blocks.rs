@@ -4,12 +4,12 @@
 
 use super::fault::{LineFault, ReadError};
 use super::format::Line;
-use super::parse::parse_line;
+use super::parse::{Spare, parse_for_laws};
 use super::read::{LONGEST_LINE, is_blank, too_long};
 use std::io::{self, BufRead as _, Read};
 
 /// Bytes read at once.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 1 << 18;
 
 /// Cuts an input into blocks that end with a line end; the last may not.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ pub struct Blocks<R> {
     input: R,
     name: String,
     rest: Vec<u8>,
+    spare: Vec<Vec<u8>>,
     ended: bool,
 }
 
@@ -36,7 +37,7 @@ pub struct Parsed {
 impl<R: Read> Blocks<R> {
     /// Reads `input`, which errors call `name`.
     pub fn new(name: impl Into<String>, input: R) -> Self {
-        Self { input, name: name.into(), rest: Vec::new(), ended: false }
+        Self { input, name: name.into(), rest: Vec::new(), spare: Vec::new(), ended: false }
     }
 
     /// The next block; `None` at the end.
@@ -44,14 +45,18 @@ impl<R: Read> Blocks<R> {
     /// # Errors
     /// When the system refuses.
     pub fn next_block(&mut self) -> Result<Option<Vec<u8>>, ReadError> {
-        let mut block = std::mem::take(&mut self.rest);
+        let mut block = self.spare.pop().unwrap_or_default();
+        block.clear();
+        block.append(&mut self.rest);
         while !self.ended {
             let start = block.len();
+            block.reserve(BLOCK + 64);
             let read = self.input.by_ref().take(BLOCK as u64).read_to_end(&mut block);
             let read = read.map_err(|source| self.refused(source))?;
             self.ended = read == 0;
             if let Some(end) = block[start..].iter().rposition(|byte| *byte == b'\n') {
-                self.rest = block.split_off(start + end + 1);
+                self.rest.extend_from_slice(&block[start + end + 1..]);
+                block.truncate(start + end + 1);
                 break;
             }
             // The beginning of an endless line is a block; parsing it says what is wrong.
@@ -60,14 +65,20 @@ impl<R: Read> Blocks<R> {
         Ok(if block.is_empty() { None } else { Some(block) })
     }
 
+    /// Takes parsed blocks back, so that their memory is used again.
+    pub fn recycle(&mut self, blocks: Vec<Vec<u8>>) {
+        self.spare.extend(blocks);
+    }
+
     fn refused(&self, source: io::Error) -> ReadError {
         ReadError::Io { name: self.name.clone(), source }
     }
 }
 
-/// Parses the lines of a block up to the first that cannot be read.
+/// Parses the lines of a block, as far as the laws need them, up to the first that cannot be read. `spare` are
+/// judged rounds whose memory is used again.
 #[must_use]
-pub fn parse_block(mut block: &[u8]) -> Parsed {
+pub fn parse_block(mut block: &[u8], mut spare: Spare) -> Parsed {
     let mut parsed = Parsed::default();
     while !block.is_empty() {
         let mut after = block;
@@ -76,7 +87,7 @@ pub fn parse_block(mut block: &[u8]) -> Parsed {
         let line = &block[..length];
         parsed.count += 1;
         if !is_blank(line) {
-            let read = if length > LONGEST_LINE { Err(too_long()) } else { parse_line(line) };
+            let read = if length > LONGEST_LINE { Err(too_long()) } else { parse_for_laws(line, &mut spare) };
             match read {
                 Ok(line) => parsed.lines.push((parsed.count, line)),
                 Err(fault) => {
@@ -103,7 +114,7 @@ mod tests {
         let mut blocks = Blocks::new("test", text.as_bytes());
         let (mut joined, mut count) = (Vec::new(), 0);
         while let Some(block) = blocks.next_block().unwrap() {
-            let parsed = parse_block(&block);
+            let parsed = parse_block(&block, Vec::new());
             assert_eq!(parsed.at_end, parsed.fault.is_some());
             count += parsed.count;
             joined.extend(block);

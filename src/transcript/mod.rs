@@ -12,6 +12,7 @@ pub mod files;
 pub mod format;
 pub mod import;
 pub mod kept;
+pub mod lean;
 pub mod order;
 pub mod parse;
 pub mod read;

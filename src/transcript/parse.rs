@@ -6,6 +6,7 @@
 
 use super::fault::LineFault;
 use super::format::{FORMAT, Footer, Header, Line, Prefill, Round, Step, VERSION};
+use super::lean;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -28,6 +29,29 @@ pub fn parse_line(bytes: &[u8]) -> Result<Line, LineFault> {
         "footer" => Ok(Line::Footer(Box::new(object::<Footer>(bytes)?))),
         "header" => header(bytes).map(|header| Line::Header(Box::new(header))),
         other => Err(LineFault::UnknownType { found: other.to_owned() }),
+    }
+}
+
+/// Judged rounds whose memory is used again.
+#[expect(clippy::vec_box, reason = "the boxes themselves are used again")]
+pub type Spare = Vec<Box<Round>>;
+
+/// Reads one line as far as the laws need it: of a row index, position and best entry; no timings. `spare` are
+/// rounds whose memory may be used again.
+///
+/// # Errors
+/// As [`parse_line`].
+pub fn parse_for_laws(bytes: &[u8], spare: &mut Spare) -> Result<Line, LineFault> {
+    if bytes.starts_with(br#"{"type":"round""#) {
+        let mut round = spare.pop().unwrap_or_else(|| Box::new(lean::blank()));
+        if lean::round_into(bytes, &mut round).is_some() {
+            return Ok(Line::Round(round));
+        }
+        spare.push(round);
+    }
+    match lean::step(bytes) {
+        Some(step) => Ok(Line::Step(step)),
+        None => parse_line(bytes),
     }
 }
 

@@ -1,4 +1,5 @@
 //! A configuration that is wrong in one field is refused by the name of that field.
+#![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that called it")]
 
 use super::fixture::{Entry, config, entries, folder, model, refusal};
 use exactness::engine::checkpoint::Form;

@@ -8,6 +8,9 @@ use std::path::Path;
 
 const FILE: &str = "read DIR/model.safetensors";
 
+/// Spoils a list of tensors in one place.
+type Bend = fn(&mut Vec<Entry>);
+
 fn dense() -> Vec<Entry> {
     entries(&config(), Form::HuggingFace, false)
 }
@@ -18,7 +21,7 @@ fn of_bytes(bytes: &[u8]) -> String {
 
 #[test]
 fn tensors_that_do_not_fit_the_architecture() {
-    let cases: [(&str, fn(&mut Vec<Entry>), &str); 5] = [
+    let cases: [(&str, Bend, &str); 5] = [
         ("missing", |list| drop(list.pop()), "read checkpoint DIR: tensor model.norm.weight [32] is missing"),
         (
             "misshaped",
@@ -53,8 +56,8 @@ fn convolutions_in_both_layouts_are_refused() {
     let mut both = config();
     both["layer_types"] = json!(["linear_attention", "linear_attention"]);
     let mut list = entries(&both, Form::HuggingFace, false);
-    let last = list.iter_mut().rfind(|entry| entry.name.ends_with("conv1d.weight")).unwrap();
-    last.shape.swap(1, 2);
+    let second = list.iter_mut().rfind(|entry| entry.name.ends_with("conv1d.weight")).unwrap();
+    second.shape.swap(1, 2);
     let says = refusal(&model(&both, &list));
     assert!(
         says.contains("layers.1.linear_attn.conv1d.weight: shape [64, 4, 1] contradicts [64, 1, 4]"),

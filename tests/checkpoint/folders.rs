@@ -1,5 +1,6 @@
 //! The stored checkpoints open as what they are, and their digests stay. The digests here were computed by a script
 //! from the description in `digest.rs`, not by the code under test.
+#![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that called it")]
 
 use exactness::engine::checkpoint::{Checkpoint, Form, Mixer};
 use exactness::engine::demo;

@@ -2,4 +2,5 @@
 
 mod exactness;
 mod goldens;
+mod recorded;
 mod support;
