@@ -1,19 +1,19 @@
 //! Tells whether greedy speculative decoding gives byte for byte what plain decoding gives, and where it does not.
 //!
 //! The modules are in reading order, which is the order of trust: a transcript can be judged with its bytes and
-//! the laws alone, before any engine or GPU is named.
+//! the laws alone, before any engine or GPU is named. Blank lines between them keep rustfmt from sorting them; an
+//! attribute that skips a `mod` line would take its whole folder out of the format check.
 
 pub mod transcript; // DATA: the format, its reader and writer, importers of other engines' logs
-// Reading order, not the alphabet's.
-#[rustfmt::skip]
+
 pub mod algebra; // JUDGEMENT: laws, divergence, verdicts; pure
-#[rustfmt::skip]
+
 pub mod results; // what commands store, and the one table builder
+
 #[cfg(feature = "engine")]
-#[rustfmt::skip]
 pub mod engine; // THE THING MEASURED: model, caches, routes, rounds
+
 #[cfg(feature = "engine")]
-#[rustfmt::skip]
 pub mod arms; // arm specifications, and running one into a transcript
-#[rustfmt::skip]
+
 pub mod cli; // one file a verb

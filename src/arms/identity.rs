@@ -76,13 +76,18 @@ pub fn device() -> String {
 fn driver() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
     let line = text.lines().next()?;
-    line.split_whitespace().find(|word| word.chars().filter(|c| *c == '.').count() >= 1 && word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned)
+    line.split_whitespace()
+        .find(|word| {
+            word.chars().filter(|c| *c == '.').count() >= 1 && word.starts_with(|c: char| c.is_ascii_digit())
+        })
+        .map(str::to_owned)
 }
 
 /// The MLX library that this process has loaded, where the system tells it in a file.
 #[must_use]
 pub fn loaded_library() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let path = maps.lines().filter_map(|line| line.split_whitespace().nth(5)).find(|path| path.contains("libmlx"));
+    let path =
+        maps.lines().filter_map(|line| line.split_whitespace().nth(5)).find(|path| path.contains("libmlx"));
     path.map(str::to_owned)
 }

@@ -85,9 +85,9 @@ impl PromptSet {
     /// When a word is not a number.
     pub fn ids(text: &str) -> Result<Self, PromptError> {
         let words = text.split(|c: char| c == ',' || c.is_whitespace() || c == '[' || c == ']');
-        let ids = words.filter(|word| !word.is_empty()).map(|word| {
-            word.parse().map_err(|_| PromptError::NotAnId { word: word.to_owned() })
-        });
+        let ids = words
+            .filter(|word| !word.is_empty())
+            .map(|word| word.parse().map_err(|_| PromptError::NotAnId { word: word.to_owned() }));
         Ok(Self(vec![Prompt { sequence: 0, ids: Some(ids.collect::<Result<_, _>>()?), text: None }]))
     }
 
@@ -103,7 +103,9 @@ impl PromptSet {
             prompts.push(match (read.ids, read.text, tokenizer) {
                 (Some(ids), text, _) => Prompt { sequence: number(prompts.len()), ids: Some(ids), text },
                 (None, Some(text), Some(tokenizer)) => encoded(prompts.len(), &text, tokenizer)?,
-                (None, Some(_), None) => return Err(wrong("a text, and the model has no tokenizer".to_owned())),
+                (None, Some(_), None) => {
+                    return Err(wrong("a text, and the model has no tokenizer".to_owned()));
+                }
                 (None, None, _) => return Err(wrong("expected \"text\" or \"ids\"".to_owned())),
             });
         }
@@ -185,7 +187,10 @@ mod tests {
     #[test]
     fn what_cannot_be_decoded_is_named() {
         assert!(matches!(PromptSet::ids("").unwrap().check(10), Err(PromptError::Empty { number: 0 })));
-        assert!(matches!(PromptSet::ids("3,10").unwrap().check(10), Err(PromptError::Outside { id: 10, .. })));
+        assert!(matches!(
+            PromptSet::ids("3,10").unwrap().check(10),
+            Err(PromptError::Outside { id: 10, .. })
+        ));
         assert!(PromptSet::ids("-1").unwrap().check(10).is_err());
         let lines = PromptSet::lines("p.jsonl", "{\"ids\":[1]}\n\n{\"txt\":1}\n", None);
         assert_eq!(lines.unwrap_err().to_string(), "read p.jsonl line 3: expected \"text\" or \"ids\"");

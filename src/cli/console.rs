@@ -50,7 +50,9 @@ impl Progress {
             indicatif::ProgressDrawTarget::hidden()
         };
         let bar = indicatif::ProgressBar::with_draw_target(Some(tokens as u64), target);
-        if let Ok(style) = indicatif::ProgressStyle::with_template("{msg:8} {wide_bar} {pos}/{len} tokens, {eta} left") {
+        if let Ok(style) =
+            indicatif::ProgressStyle::with_template("{msg:8} {wide_bar} {pos}/{len} tokens, {eta} left")
+        {
             bar.set_style(style);
         }
         Self(bar)

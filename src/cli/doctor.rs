@@ -66,11 +66,14 @@ impl Doctor {
 }
 
 fn report(checkpoint: &Checkpoint) -> anyhow::Result<Report> {
-    let tokenizer = checkpoint.has_file("tokenizer.json").map_err(|error| super::exit::Failure::unavailable(format!("failed to {error}")))?;
+    let tokenizer = checkpoint
+        .has_file("tokenizer.json")
+        .map_err(|error| super::exit::Failure::unavailable(format!("failed to {error}")))?;
     let running = raw::mlx_version();
     let mut warnings = warnings(&running);
     if !tokenizer {
-        warnings.push("the model has no tokenizer.json; text prompts need one, --prompt-ids do not".to_owned());
+        warnings
+            .push("the model has no tokenizer.json; text prompts need one, --prompt-ids do not".to_owned());
     }
     Ok(Report {
         program: env!("CARGO_PKG_VERSION"),
@@ -124,7 +127,8 @@ fn warnings(running: &str) -> Vec<String> {
 fn table(report: &Report) -> Table {
     let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let model = &report.model;
-    let ignored: Vec<String> = model.ignored.iter().map(|(part, count)| format!("{count} of {part}")).collect();
+    let ignored: Vec<String> =
+        model.ignored.iter().map(|(part, count)| format!("{count} of {part}")).collect();
     let mut table = Table::new().text("what").text("found");
     let mut line = |what: &str, found: String| table.row([what.to_owned(), found]);
     line("exactness", report.program.to_owned());
@@ -136,9 +140,24 @@ fn table(report: &Report) -> Table {
     line("driver", report.backend.driver.clone().unwrap_or_else(|| "none".to_owned()));
     line("processor", known(&report.host.cpu));
     line("model", format!("{} ({}, {} form)", model.name, model.model_type, model.form));
-    line("weights", format!("{} parameters, {} bytes, {}", model.parameters, model.bytes, model.quantization.as_deref().unwrap_or("not quantized")));
+    line(
+        "weights",
+        format!(
+            "{} parameters, {} bytes, {}",
+            model.parameters,
+            model.bytes,
+            model.quantization.as_deref().unwrap_or("not quantized")
+        ),
+    );
     line("digest", model.digest.clone());
-    line("tensors", format!("{} read, ignored: {}", model.tensors, if ignored.is_empty() { "none".to_owned() } else { ignored.join(", ") }));
+    line(
+        "tensors",
+        format!(
+            "{} read, ignored: {}",
+            model.tensors,
+            if ignored.is_empty() { "none".to_owned() } else { ignored.join(", ") }
+        ),
+    );
     line("end-of-text ids", format!("{:?}", model.end_ids));
     line("tokenizer", if model.tokenizer { "there" } else { "missing" }.to_owned());
     table

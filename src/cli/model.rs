@@ -62,8 +62,9 @@ impl ModelArgs {
     /// When the checkpoint or its tokenizer is not one; a missing tokenizer is no error yet.
     pub fn load(&self) -> Result<Loaded, Failure> {
         let checkpoint = self.open()?;
-        let model = TextModel::load(&checkpoint, self.activations(&checkpoint))
-            .map_err(|error| Failure::unavailable(format!("failed to load {}: {error}", checkpoint.name())))?;
+        let model = TextModel::load(&checkpoint, self.activations(&checkpoint)).map_err(|error| {
+            Failure::unavailable(format!("failed to load {}: {error}", checkpoint.name()))
+        })?;
         let failed = |error: &dyn std::fmt::Display| Failure::unavailable(format!("failed to {error}"));
         let tokenizer = if checkpoint.has_file("tokenizer.json").map_err(|error| failed(&error))? {
             Some(Tokenizer::of(&checkpoint).map_err(|error| failed(&error))?)

@@ -60,7 +60,9 @@ impl PromptArgs {
             Some(tokenizer) => PromptSet::built_in(tokenizer).map_err(|error| unusable(&error)),
             None => {
                 let seed = self.prompt_seed;
-                console::note(&format!("note: the model has no tokenizer; prompts are ids drawn with seed {seed}"));
+                console::note(&format!(
+                    "note: the model has no tokenizer; prompts are ids drawn with seed {seed}"
+                ));
                 Ok(PromptSet::drawn(seed, vocabulary))
             }
         }

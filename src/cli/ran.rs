@@ -4,8 +4,7 @@ use super::check_algebra::Format;
 use super::compared;
 use super::judged::Style;
 use super::settings;
-use crate::algebra::Verdict;
-use crate::results::arms::Experiment;
+use crate::results::arms::{Experiment, Extent};
 use anyhow::Context as _;
 use std::path::Path;
 
@@ -13,7 +12,12 @@ use std::path::Path;
 ///
 /// # Errors
 /// When it cannot be turned into JSON, which would be a bug.
-pub fn print(experiment: &Experiment, out: &Path, format: Format, per_prompt: bool) -> anyhow::Result<String> {
+pub fn print(
+    experiment: &Experiment,
+    out: &Path,
+    format: Format,
+    per_prompt: bool,
+) -> anyhow::Result<String> {
     Ok(match format {
         Format::Json => serde_json::to_string_pretty(experiment).context("print the experiment")?,
         Format::Human => people(experiment, out, Style::Terminal(settings::columns()), per_prompt),
@@ -21,22 +25,42 @@ pub fn print(experiment: &Experiment, out: &Path, format: Format, per_prompt: bo
     })
 }
 
+/// The verdict comes last of what was found, as everywhere; after it only the place of the files.
 fn people(experiment: &Experiment, out: &Path, style: Style, per_prompt: bool) -> String {
-    let mut parts = vec![style.table(&experiment.table())];
-    if per_prompt || experiment.verdict() != Verdict::Identical {
+    let mut parts = vec![table(experiment, style)];
+    if per_prompt || experiment.judgement.verdict.exit_code() != 0 {
         parts.push(compared::text(&experiment.judgement, style));
-    } else {
-        parts.push(summary(experiment));
     }
+    if !experiment.says.is_empty() {
+        parts.push(experiment.says.join("\n"));
+    }
+    parts.push(summary(experiment));
     parts.push(format!("transcripts: {}", out.display()));
     parts.join("\n\n")
 }
 
-/// One sentence that says what was compared and how it ended.
+fn table(experiment: &Experiment, style: Style) -> String {
+    let table = experiment.table();
+    match style {
+        Style::Terminal(Some(width)) => table.folded(width),
+        Style::Terminal(None) => table.terminal(None),
+        Style::Markdown => table.markdown().trim_end().to_owned(),
+    }
+}
+
+/// The verdict, and how much it rests on.
 fn summary(experiment: &Experiment) -> String {
-    let classic = experiment.runs.first().map_or(0, |run| run.tokens);
-    let arms = experiment.runs.iter().filter(|run| run.width.is_some()).count();
-    let prompts = experiment.runs.first().map_or(0, |run| run.streams.len());
-    let verdict = experiment.verdict();
-    format!("verdict: {verdict} ({arms} speculative runs, {prompts} prompts, {classic} tokens each)")
+    let Extent { speculative, prompts, tokens, rows } = experiment.extent();
+    let what = match speculative {
+        0 => "plain decoding and its repeats".to_owned(),
+        runs => format!("{} against plain decoding", plural(runs, "speculative run")),
+    };
+    let rows = if rows > 0 { format!(", {} compared", plural(rows, "row")) } else { String::new() };
+    let (prompts, verdict) = (plural(prompts, "prompt"), experiment.verdict);
+    let tokens = format!("{tokens} token{}", if tokens == 1 { "" } else { "s" });
+    format!("verdict: {verdict} ({what}: {prompts}, {tokens}{rows})")
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -13,10 +13,13 @@ use crate::engine::cache::Rewind;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::routes::Routes;
 use crate::engine::rows::RowDetail;
-use crate::engine::session::Options;
+use crate::engine::session::{Options, Session};
+use crate::engine::tap::Silent;
 use crate::results::arms::{ArmRun, Experiment};
 use crate::results::comparing::{self, Contestant};
-use crate::transcript::{Arm, clock};
+use crate::results::outcomes::null_arms;
+use crate::transcript::writer::rows_path;
+use crate::transcript::{Arm, ArmKind, clock};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -127,10 +130,13 @@ impl RunArm {
         let prompts = self.prompts.read(&loaded)?;
         let recording = self.decoding.drafter.prepare().map_err(Failure::from)?;
         let options = self.decoding.options(&loaded);
+        // Asked once before anything is written, so that routes this model does not have leave nothing behind.
+        Session::new(&loaded.model, &options, &mut Silent).map_err(|error| refused(&error))?;
         let out = self.out_folder(&loaded);
         let arms = self.planned();
         refuse_taken(&out, &arms)?;
-        let bar = console::Progress::new(arms.len() * prompts.prompts().len() * self.decoding.max_tokens as usize);
+        let bar =
+            console::Progress::new(arms.len() * prompts.prompts().len() * self.decoding.max_tokens as usize);
         let bench = Bench {
             model: &loaded.model,
             tokenizer: loaded.tokenizer.as_ref(),
@@ -151,7 +157,7 @@ impl RunArm {
         bar.finish();
         let experiment = judged(runs)?;
         console::out(&ran::print(&experiment, &out, self.format, self.per_prompt)?);
-        Ok(experiment.verdict().exit_code())
+        Ok(experiment.verdict.exit_code())
     }
 
     fn planned(&self) -> Vec<ArmSpec> {
@@ -196,27 +202,47 @@ impl Decoding {
 
 /// Recorded runs are never overwritten, and half an experiment is not started over another one.
 fn refuse_taken(out: &Path, arms: &[ArmSpec]) -> Result<(), Failure> {
-    let taken = arms.iter().map(|arm| out.join(arm.file())).find(|file| file.exists());
+    let lines = arms.iter().map(|arm| out.join(arm.file()));
+    let files = lines.flat_map(|lines| [rows_path(&lines), lines]);
+    // A dangling link is taken too: what it points to is not ours to make.
+    let taken = files.into_iter().find(|file| file.symlink_metadata().is_ok());
     taken.map_or(Ok(()), |file| {
-        Err(Failure::unavailable(format!("failed to record: {} is already there; choose another --out", file.display())))
+        Err(Failure::unavailable(format!(
+            "failed to record: {} is already there; choose another --out",
+            file.display()
+        )))
     })
 }
 
-fn run_all(bench: &Bench<'_>, arms: &[ArmSpec], out: &Path, bar: &console::Progress) -> Result<Vec<ArmRun>, Failure> {
+fn run_all(
+    bench: &Bench<'_>,
+    arms: &[ArmSpec],
+    out: &Path,
+    bar: &console::Progress,
+) -> Result<Vec<ArmRun>, Failure> {
     let mut runs: Vec<ArmRun> = Vec::new();
     for arm in arms {
         bar.label(&arm.label());
         let file = out.join(arm.file());
         let references = runs.first().map_or_else(Vec::new, |classic| classic.streams.clone());
-        let run = run::ran(bench, *arm, &file, &references).map_err(|error| refused(&file, &error))?;
+        let run = run::ran(bench, *arm, &file, &references).map_err(|error| stopped(&file, &error))?;
         runs.push(run);
     }
     Ok(runs)
 }
 
-fn refused(file: &Path, error: &Error) -> Failure {
+/// A request that this model cannot serve is a wrong command line.
+fn refused(error: &Error) -> Failure {
     match error {
         Error::Request(says) => Failure::usage(format!("failed to {says}")),
+        _ => Failure::unavailable(format!("failed to {error}")),
+    }
+}
+
+fn stopped(file: &Path, error: &Error) -> Failure {
+    match error {
+        // These name their file themselves.
+        Error::Request(_) | Error::Write(_) => refused(error),
         _ => Failure::unavailable(format!("failed to run the arm of {}: {error}", file.display())),
     }
 }
@@ -228,10 +254,10 @@ fn judged(runs: Vec<ArmRun>) -> anyhow::Result<Experiment> {
         let arm = Arm::read(path).map_err(Failure::from)?;
         Ok(Contestant { arm, judged: judge_path(path).map_err(Failure::from)? })
     };
-    let (classic, arms): (Vec<&ArmRun>, Vec<&ArmRun>) = runs.iter().partition(|run| run.width.is_none());
-    let classic = classic.into_iter().map(contestant).collect::<anyhow::Result<Vec<_>>>()?;
-    let arms = arms.into_iter().map(contestant).collect::<anyhow::Result<Vec<_>>>()?;
+    let all = runs.iter().map(contestant).collect::<anyhow::Result<Vec<_>>>()?;
+    let nulls = null_arms(&all);
+    let (classic, arms) = all.into_iter().partition(|one| one.arm.header.kind == ArmKind::Classic);
     let judgement = comparing::compare(arms, classic, None)
         .map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
-    Ok(Experiment { runs, judgement })
+    Ok(Experiment::new(runs, judgement, &nulls))
 }

@@ -20,8 +20,8 @@ pub mod round;
 pub mod routes;
 pub mod rows;
 pub mod session;
-pub mod tap;
 pub mod synth;
+pub mod tap;
 pub mod tokenizer;
 
 pub use error::{Error, Result};

@@ -1,8 +1,9 @@
-//! What `run-arm` measured and what the judge said of it: one struct, one table.
+//! What `run-arm` measured and how each run came out: one struct that the table, the sentences and the JSON are
+//! made of, so that they cannot disagree.
 
+use super::outcomes::{self, NullArm, Outcome, Role};
 use super::{Judgement, Table};
 use crate::algebra::Verdict;
-use crate::algebra::outcome::strongest;
 use crate::transcript::TokenId;
 use crate::transcript::format::Counters;
 use serde::Serialize;
@@ -60,7 +61,12 @@ impl ArmRun {
     }
 
     /// Adds a decoded prompt.
-    pub fn add(&mut self, stream: &[TokenId], counters: Option<&Counters>, (prefill, decode): (Duration, Duration)) {
+    pub fn add(
+        &mut self,
+        stream: &[TokenId],
+        counters: Option<&Counters>,
+        (prefill, decode): (Duration, Duration),
+    ) {
         let count = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0);
         self.tokens += stream.len() as u64;
         if let Some(counters) = counters {
@@ -87,32 +93,34 @@ impl ArmRun {
     }
 }
 
-/// An experiment: its runs, and what the judge said of their transcripts.
+/// The version of the JSON that [`Experiment`] makes.
+pub const EXPERIMENT_VERSION: u32 = 1;
+
+/// An experiment: its runs, and what the judge said of them.
 #[derive(Debug, Serialize)]
 pub struct Experiment {
+    /// [`EXPERIMENT_VERSION`].
+    pub version: u32,
+    /// How it ended; the exit code follows from it.
+    pub verdict: Verdict,
+    /// One sentence a fact that the verdict alone does not say.
+    pub says: Vec<String>,
+    /// How each run came out, in the order of `runs`.
+    pub outcomes: Vec<Outcome>,
     /// The runs in order.
     pub runs: Vec<ArmRun>,
     /// The judge's words.
     pub judgement: Judgement,
 }
 
-/// What one run's row of the table rests on.
-struct Judged {
-    verdict: Verdict,
-    identical: usize,
-    sequences: usize,
-    rewinds: u64,
-    /// Prompt and stream index of the first difference.
-    first: Option<(i64, usize)>,
-    /// Rows with other bytes, of the rows compared.
-    rows: Option<(usize, usize)>,
-}
-
 impl Experiment {
-    /// The worst verdict of all runs.
+    /// Puts the runs and what was judged of them together.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        self.judgement.verdict
+    pub fn new(runs: Vec<ArmRun>, judgement: Judgement, nulls: &[NullArm]) -> Self {
+        let outcomes: Vec<Outcome> = runs.iter().map(|run| Outcome::of(run, &judgement, nulls)).collect();
+        let verdict = outcomes::verdict(&runs, &outcomes, judgement.verdict);
+        let says = outcomes::sentences(&runs, &outcomes, verdict);
+        Self { version: EXPERIMENT_VERSION, verdict, says, outcomes, runs, judgement }
     }
 
     /// One row a run.
@@ -120,56 +128,55 @@ impl Experiment {
     pub fn table(&self) -> Table {
         let mut table = Table::new().text("arm").number("tokens").number("rounds").number("rewinds");
         table = table.number("accepted").number("tok/s").text("stream sha256").text("verdict");
-        table = table.number("prompts").text("first difference").text("rows ≠");
-        for run in &self.runs {
-            table.row(self.row(run));
+        table = table.number("prompts").text("first ≠").number("rows ≠");
+        for (run, outcome) in self.runs.iter().zip(&self.outcomes) {
+            table.row(row(run, outcome));
         }
         table
     }
 
-    fn row(&self, run: &ArmRun) -> Vec<String> {
-        let judged = self.judged(run);
-        let dash = || "–".to_owned();
-        let speculative = |value: u64| run.width.map_or_else(dash, |_| value.to_string());
-        let of_judged = |cell: fn(&Judged) -> String| judged.as_ref().map_or_else(dash, cell);
-        vec![
-            label(run),
-            run.tokens.to_string(),
-            speculative(run.rounds),
-            run.width.map_or_else(dash, |_| of_judged(|judged| judged.rewinds.to_string())),
-            run.acceptance().map_or_else(dash, |share| format!("{:.1} %", share * 100.0)),
-            run.tokens_per_second().map_or_else(dash, |speed| format!("{speed:.1}")),
-            run.stream_sha256.chars().take(12).collect(),
-            of_judged(|judged| judged.verdict.to_string()),
-            of_judged(|judged| format!("{} of {}", judged.identical, judged.sequences)),
-            of_judged(|judged| {
-                judged.first.map_or_else(|| "–".to_owned(), |(sequence, index)| format!("prompt {sequence}, token {index}"))
-            }),
-            of_judged(|judged| judged.rows.map_or_else(|| "–".to_owned(), |(differ, of)| format!("{differ} of {of}"))),
-        ]
-    }
-
-    fn judged(&self, run: &ArmRun) -> Option<Judged> {
-        let arm = self.judgement.arms.iter().find(|arm| arm.file == run.file)?;
-        let pairings: Vec<_> = arm.sequences.iter().filter_map(|one| Some((one.sequence, one.against.as_deref()?))).collect();
-        let identical = pairings.iter().filter(|(_, pairing)| pairing.verdict == Verdict::Identical).count();
-        let parted = pairings.iter().filter_map(|(sequence, pairing)| Some((*sequence, pairing.first.as_ref()?)));
-        let rows = pairings.iter().filter_map(|(_, pairing)| pairing.rows.as_ref());
-        let rows = rows.map(|rows| (rows.bytes_differ, rows.rows)).reduce(|a, b| (a.0 + b.0, a.1 + b.1));
-        Some(Judged {
-            verdict: strongest([arm.verdict]).unwrap_or(arm.verdict),
-            identical,
-            sequences: pairings.len(),
-            rewinds: arm.compared.rewinds,
-            first: parted.map(|(sequence, first)| (sequence, first.index)).next(),
-            rows,
-        })
+    /// Speculative runs, prompts, tokens of plain decoding and rows that were compared.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        let reference = self.runs.first();
+        let arms = || self.outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
+        Extent {
+            speculative: self.runs.iter().filter(|run| run.width.is_some()).count(),
+            prompts: reference.map_or(0, |run| run.streams.len()),
+            tokens: reference.map_or(0, |run| run.tokens),
+            rows: arms().filter_map(|outcome| outcome.rows).map(|rows| rows.compared).sum(),
+        }
     }
 }
 
-fn label(run: &ArmRun) -> String {
-    match run.repeat {
-        0 => run.arm.clone(),
-        repeat => format!("{} repeat {repeat}", run.arm),
-    }
+/// How much an experiment compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Speculative runs, repeats included.
+    pub speculative: usize,
+    /// Prompts.
+    pub prompts: usize,
+    /// Tokens of plain decoding.
+    pub tokens: u64,
+    /// Rows compared with plain decoding's.
+    pub rows: usize,
+}
+
+fn row(run: &ArmRun, outcome: &Outcome) -> Vec<String> {
+    let dash = || "–".to_owned();
+    let speculative = |value: u64| run.width.map_or_else(dash, |_| value.to_string());
+    let compared = outcome.role != Role::Reference;
+    vec![
+        outcome.label(),
+        run.tokens.to_string(),
+        speculative(run.rounds),
+        speculative(outcome.rewinds),
+        run.acceptance().map_or_else(dash, |share| format!("{:.1} %", share * 100.0)),
+        run.tokens_per_second().map_or_else(dash, |speed| format!("{speed:.1}")),
+        run.stream_sha256.chars().take(12).collect(),
+        outcome.word(),
+        if compared { format!("{} of {}", outcome.identical, outcome.prompts) } else { dash() },
+        outcome.first_differences.first().map_or_else(dash, |first| first.place(outcome.prompts)),
+        outcome.rows.map_or_else(dash, |rows| format!("{} of {}", rows.differ, rows.compared)),
+    ]
 }

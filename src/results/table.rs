@@ -74,6 +74,39 @@ impl Table {
         trim_line_ends(&table.to_string())
     }
 
+    /// For a terminal of `width` columns, in as many pieces as it takes, each beginning with the first column.
+    ///
+    /// For tables of many short cells: a number broken over lines cannot be read, a second piece can.
+    #[must_use]
+    pub fn folded(&self, width: u16) -> String {
+        let fits = |columns: &[usize]| {
+            let lines = self.piece(columns).terminal(None);
+            lines.lines().all(|line| line.chars().count() <= usize::from(width))
+        };
+        let (mut pieces, mut current) = (Vec::new(), vec![0]);
+        for column in 1..self.columns.len() {
+            current.push(column);
+            if !fits(&current) && current.len() > 2 {
+                current.pop();
+                pieces.push(std::mem::replace(&mut current, vec![0, column]));
+            }
+        }
+        pieces.push(current);
+        let texts: Vec<String> =
+            pieces.iter().map(|columns| self.piece(columns).terminal(Some(width))).collect();
+        texts.join("\n\n")
+    }
+
+    /// Some of the columns.
+    fn piece(&self, columns: &[usize]) -> Self {
+        let cells =
+            |row: &Vec<String>| columns.iter().filter_map(|&column| row.get(column).cloned()).collect();
+        Self {
+            columns: columns.iter().filter_map(|&column| self.columns.get(column).cloned()).collect(),
+            rows: self.rows.iter().map(cells).collect(),
+        }
+    }
+
     /// As GitHub-flavoured markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
@@ -125,6 +158,16 @@ mod tests {
         table.row(["w4 | cold", "200"]);
         table.row(["classic"]);
         table
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_continues_below() {
+        let mut table = Table::new().text("arm").number("tokens").number("rounds").text("verdict");
+        table.row(["classic", "200", "–", "reference"]);
+        table.row(["w4", "200", "61", "identical"]);
+        insta::assert_snapshot!(table.folded(30), @"");
+        assert_eq!(table.folded(80), table.terminal(Some(80)));
+        assert_eq!(table.folded(1).matches(" arm").count(), 3, "every column has its own piece");
     }
 
     #[test]

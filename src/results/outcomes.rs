@@ -1,0 +1,331 @@
+//! How each run of an experiment came out, and how they come out together.
+//!
+//! A reference is not compared with anything, a repeat is compared with its own first run, and only an arm is compared
+//! with plain decoding. One column of verdicts for all three would say less than it seems to.
+
+use super::Judgement;
+use super::arms::ArmRun;
+use super::comparing::{Contestant, side};
+use crate::algebra::between::{self, Answer};
+use crate::algebra::{Pairing, Verdict};
+use crate::transcript::Sequence;
+use serde::Serialize;
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Plain decoding, which arms are compared with.
+    Reference,
+    /// A repeat, compared with the first run of its own arm.
+    NullArm,
+    /// A speculative arm, compared with plain decoding.
+    Arm,
+}
+
+/// How one run came out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// `classic`, `w4`.
+    pub arm: String,
+    /// 0 for the arm's first run.
+    pub repeat: u32,
+    /// What it is for.
+    pub role: Role,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Prompts with the same text as what it is compared with.
+    pub identical: usize,
+    /// Prompts compared.
+    pub prompts: usize,
+    /// Where prompts part, in order of the prompts.
+    pub first_differences: Vec<PartedAt>,
+    /// Logit rows, counted apart from the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowCount>,
+    /// Rounds that rejected a proposal.
+    pub rewinds: u64,
+}
+
+/// Where one prompt's streams part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PartedAt {
+    /// The prompt's number.
+    pub prompt: i64,
+    /// Stream index of the first token that differs.
+    pub token: usize,
+}
+
+/// Rows compared, and those with other bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RowCount {
+    /// Recorded on both sides, up to the first difference.
+    pub compared: usize,
+    /// With other bytes.
+    pub differ: usize,
+}
+
+/// What a repeat showed about its arm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NullArm {
+    file: String,
+    prompts: usize,
+    differing: usize,
+}
+
+/// Holds every repeat against the first run of its arm, by the law `null-arm`.
+#[must_use]
+pub fn null_arms(contestants: &[Contestant]) -> Vec<NullArm> {
+    let repeats = contestants.iter().filter(|one| one.arm.header.repeat.unwrap_or(0) > 0);
+    repeats.map(|repeat| null_arm(contestants, repeat)).collect()
+}
+
+fn null_arm(contestants: &[Contestant], repeat: &Contestant) -> NullArm {
+    let first = contestants.iter().find(|one| {
+        let (first, repeat) = (&one.arm.header, &repeat.arm.header);
+        first.repeat.unwrap_or(0) == 0 && first.arm == repeat.arm
+    });
+    // A sequence without a partner was not shown to be equal.
+    let differs = |sequence: &&Sequence| {
+        let before =
+            first.and_then(|first| first.arm.sequences.iter().find(|one| one.sequence == sequence.sequence));
+        before.is_none_or(|before| between::null_arm(&side(before), &side(sequence)) != Answer::Holds)
+    };
+    NullArm {
+        file: repeat.judged.file.clone(),
+        prompts: repeat.arm.sequences.len(),
+        differing: repeat.arm.sequences.iter().filter(differs).count(),
+    }
+}
+
+impl PartedAt {
+    /// `12`, and with several prompts `prompt 3, 12`.
+    #[must_use]
+    pub fn place(&self, prompts: usize) -> String {
+        if prompts > 1 { format!("prompt {}, {}", self.prompt, self.token) } else { self.token.to_string() }
+    }
+}
+
+impl Outcome {
+    /// Looks a run up in what was judged.
+    #[must_use]
+    pub fn of(run: &ArmRun, judgement: &Judgement, nulls: &[NullArm]) -> Self {
+        let judged = judgement.arms.iter().find(|arm| arm.file == run.file);
+        let mut outcome = Self {
+            arm: run.arm.clone(),
+            repeat: run.repeat,
+            role: if run.width.is_some() { Role::Arm } else { Role::Reference },
+            verdict: judged.map_or(Verdict::NotRun, |arm| arm.verdict),
+            identical: 0,
+            prompts: 0,
+            first_differences: Vec::new(),
+            rows: None,
+            rewinds: judged.map_or(0, |arm| arm.compared.rewinds),
+        };
+        if let Some(null) = nulls.iter().find(|null| null.file == run.file) {
+            outcome.take_null(null);
+        } else if let Some(arm) = judged {
+            let sequences = arm.sequences.iter();
+            outcome.take_pairings(sequences.filter_map(|one| Some((one.sequence, one.against.as_deref()?))));
+        }
+        outcome
+    }
+
+    fn take_null(&mut self, null: &NullArm) {
+        self.role = Role::NullArm;
+        self.prompts = null.prompts;
+        self.identical = null.prompts - null.differing;
+        if self.verdict == Verdict::Consistent {
+            self.verdict = if null.differing == 0 { Verdict::Identical } else { Verdict::NotComparable };
+        }
+    }
+
+    fn take_pairings<'a>(&mut self, pairings: impl Iterator<Item = (i64, &'a Pairing)>) {
+        for (prompt, pairing) in pairings {
+            self.prompts += 1;
+            self.identical += usize::from(pairing.verdict == Verdict::Identical);
+            let first = pairing.first.as_ref();
+            self.first_differences.extend(first.map(|first| PartedAt { prompt, token: first.index }));
+            if let Some(rows) = &pairing.rows {
+                let sum = self.rows.get_or_insert(RowCount { compared: 0, differ: 0 });
+                sum.compared += rows.rows;
+                sum.differ += rows.bytes_differ;
+            }
+        }
+    }
+
+    /// `classic`, `w4 repeat 1`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self.repeat {
+            0 => self.arm.clone(),
+            repeat => format!("{} repeat {repeat}", self.arm),
+        }
+    }
+
+    /// The cell of the table.
+    #[must_use]
+    pub fn word(&self) -> String {
+        match (self.role, self.verdict) {
+            (Role::Reference, Verdict::Consistent) => "reference".to_owned(),
+            (Role::NullArm, Verdict::NotComparable) => "null arm: differs".to_owned(),
+            (Role::NullArm, verdict) => format!("null arm: {verdict}"),
+            (_, verdict) => verdict.to_string(),
+        }
+    }
+}
+
+/// How the experiment ends.
+///
+/// The judge's word stands, but for two cases that it cannot see from one arm at a time: speculative arms of which
+/// none proposed a token have not tried speculation, and plain decoding alone was compared with its repeat.
+#[must_use]
+pub fn verdict(runs: &[ArmRun], outcomes: &[Outcome], judged: Verdict) -> Verdict {
+    if judged.exit_code() != 0 {
+        return judged;
+    }
+    let arms: Vec<&ArmRun> = runs.iter().filter(|run| run.width.is_some()).collect();
+    if !arms.is_empty() {
+        return if arms.iter().all(|run| run.drafted == 0) { Verdict::Vacuous } else { judged };
+    }
+    let mut nulls = outcomes.iter().filter(|outcome| outcome.role == Role::NullArm).peekable();
+    let compared = nulls.peek().is_some();
+    if compared && nulls.all(|null| null.verdict == Verdict::Identical) { Verdict::Identical } else { judged }
+}
+
+/// What the verdict alone does not say, one sentence a fact.
+#[must_use]
+pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec<String> {
+    let arms = || outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
+    let mut says: Vec<String> = arms().filter_map(of_prompts).chain(arms().filter_map(of_rows)).collect();
+    let silent = runs.iter().filter(|run| run.width.is_some()).all(|run| run.drafted == 0);
+    if verdict == Verdict::Vacuous && silent {
+        says.push(
+            "No arm proposed a token, so nothing was speculated; equal text says nothing about it."
+                .to_owned(),
+        );
+    }
+    says
+}
+
+/// `N of M prompts identical` and the distribution of first differences.
+fn of_prompts(outcome: &Outcome) -> Option<String> {
+    if outcome.first_differences.is_empty() || outcome.prompts < 2 {
+        return None;
+    }
+    let Outcome { identical, prompts, .. } = outcome;
+    let mut tokens: Vec<usize> = outcome.first_differences.iter().map(|first| first.token).collect();
+    tokens.sort_unstable();
+    Some(format!(
+        "{}: {identical} of {prompts} prompts identical; {}.",
+        outcome.label(),
+        distribution(&tokens)
+    ))
+}
+
+/// Few first differences one by one, many by their quartiles; `tokens` is sorted.
+fn distribution(tokens: &[usize]) -> String {
+    let listed = |tokens: &[usize]| tokens.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    match tokens {
+        [token] => format!("the other parts at token {token}"),
+        few if few.len() <= 8 => format!("the others part at tokens {}", listed(few)),
+        many => {
+            let last = many.len() - 1;
+            let quartiles = [many[last / 4], many[last / 2], many[last * 3 / 4]];
+            let (least, most) = (many[0], many[last]);
+            format!(
+                "{} part, the first at token {least}, the last at {most}, quartiles {}",
+                many.len(),
+                listed(&quartiles)
+            )
+        }
+    }
+}
+
+/// Rows with other bytes than plain decoding's.
+fn of_rows(outcome: &Outcome) -> Option<String> {
+    let RowCount { compared, differ } = outcome.rows.filter(|rows| rows.differ > 0)?;
+    let rows = if compared == 1 { "row has" } else { "rows have" };
+    let tokens = if outcome.first_differences.is_empty() {
+        "all tokens are equal. The verdict is about the text; rows are counted apart"
+    } else {
+        "rows are compared up to each prompt's first difference"
+    };
+    Some(format!(
+        "{}: {differ} of {compared} {rows} other bytes than plain decoding's; {tokens}.",
+        outcome.label()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, PartedAt, Role, RowCount, distribution, of_prompts, of_rows, verdict};
+    use crate::algebra::{Difference, Verdict};
+    use crate::results::arms::ArmRun;
+    use std::path::Path;
+
+    fn outcome(parted: &[usize], prompts: usize) -> Outcome {
+        let first =
+            |(prompt, token): (usize, &usize)| PartedAt { prompt: prompt.try_into().unwrap(), token: *token };
+        Outcome {
+            arm: "w4".to_owned(),
+            repeat: 0,
+            role: Role::Arm,
+            verdict: Verdict::Identical,
+            identical: prompts - parted.len(),
+            prompts,
+            first_differences: parted.iter().enumerate().map(first).collect(),
+            rows: None,
+            rewinds: 0,
+        }
+    }
+
+    fn run(width: Option<usize>, drafted: u64) -> ArmRun {
+        ArmRun { drafted, ..ArmRun::new("x".to_owned(), 0, width, Path::new("x.jsonl")) }
+    }
+
+    #[test]
+    fn few_differences_are_listed_and_many_summed_up() {
+        let one = of_prompts(&outcome(&[57], 4)).unwrap();
+        insta::assert_snapshot!(one, @"w4: 3 of 4 prompts identical; the other parts at token 57.");
+        let few = of_prompts(&outcome(&[57, 3], 4)).unwrap();
+        insta::assert_snapshot!(few, @"w4: 2 of 4 prompts identical; the others part at tokens 3, 57.");
+        assert!(of_prompts(&outcome(&[], 4)).is_none() && of_prompts(&outcome(&[5], 1)).is_none());
+        let many: Vec<usize> = (1..=9).collect();
+        insta::assert_snapshot!(distribution(&many), @"9 part, the first at token 1, the last at 9, quartiles 3, 5, 7");
+    }
+
+    #[test]
+    fn rows_are_said_apart_from_the_text() {
+        let rows = Some(RowCount { compared: 256, differ: 252 });
+        let equal = of_rows(&Outcome { rows, ..outcome(&[], 4) }).unwrap();
+        assert!(
+            equal.contains("252 of 256 rows have other bytes") && equal.contains("all tokens are equal"),
+            "{equal}"
+        );
+        let parted = of_rows(&Outcome { rows, ..outcome(&[5], 4) }).unwrap();
+        assert!(!parted.contains("all tokens are equal"), "{parted}");
+        assert!(
+            of_rows(&Outcome { rows: Some(RowCount { compared: 9, differ: 0 }), ..outcome(&[], 1) })
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn an_experiment_without_a_proposal_is_vacuous() {
+        let judged = |runs: &[ArmRun]| verdict(runs, &[], Verdict::Identical);
+        assert_eq!(judged(&[run(None, 0), run(Some(1), 0)]), Verdict::Vacuous);
+        assert_eq!(judged(&[run(None, 0), run(Some(1), 0), run(Some(4), 3)]), Verdict::Identical);
+        let differs = Verdict::Differs(Difference::Undecided);
+        assert_eq!(verdict(&[run(None, 0), run(Some(1), 0)], &[], differs), differs);
+    }
+
+    #[test]
+    fn plain_decoding_alone_is_identical_when_its_repeats_are() {
+        let null = |verdict| Outcome { role: Role::NullArm, verdict, ..outcome(&[], 1) };
+        let ended = |outcomes: &[Outcome]| verdict(&[run(None, 0)], outcomes, Verdict::Consistent);
+        assert_eq!(ended(&[null(Verdict::Identical)]), Verdict::Identical);
+        assert_eq!(ended(&[null(Verdict::Identical), null(Verdict::NotComparable)]), Verdict::Consistent);
+        assert_eq!(ended(&[]), Verdict::Consistent);
+    }
+}
