@@ -10,9 +10,12 @@ pub fn columns() -> Option<u16> {
 /// The command line for the record, with the program's path cut to its name: where it lay says nothing about a run.
 #[must_use]
 pub fn command_line() -> Vec<String> {
-    let mut words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(program) = words.first_mut() {
-        let name = std::path::Path::new(program.as_str()).file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = std::path::Path::new(program.as_str())
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
         *program = name.unwrap_or_else(|| "exactness".to_owned());
     }
     words
