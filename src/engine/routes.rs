@@ -268,16 +268,20 @@ impl Plan {
 
     fn apply(&mut self, setting: &Setting) {
         for op in Op::all().filter(|op| setting.target.holds(*op)) {
-            let rows = match setting.layer {
-                Some(layer) => self.layers.get_mut(usize::from(layer)..).unwrap_or_default(),
-                None => &mut self.layers[..],
-            };
-            let named = if setting.layer.is_some() { 1 } else { rows.len() };
-            rows.iter_mut().take(named).for_each(|row| row[op as usize] = setting.route);
             if setting.layer.is_none() {
                 self.outside[op as usize] = setting.route;
             }
+            self.named(setting.layer).iter_mut().for_each(|row| row[op as usize] = setting.route);
         }
+    }
+
+    /// The layers that a setting speaks of: one, or all.
+    fn named(&mut self, layer: Option<u16>) -> &mut [[Route; OPS.len()]] {
+        let range = match layer.map(usize::from) {
+            Some(layer) => layer..layer + 1,
+            None => 0..self.layers.len(),
+        };
+        self.layers.get_mut(range).unwrap_or_default()
     }
 
     /// The route of `op` in `layer`, or outside the layers.
