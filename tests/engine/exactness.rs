@@ -107,7 +107,7 @@ fn accepted_counts(memory: &Memory) -> BTreeSet<i64> {
 }
 
 /// Four prompts whose continuations of 128 tokens cross position 256.
-const PROMPTS: [(u64, usize); 4] = [(1, 140), (2, 200), (3, 160), (4, 250)];
+const PROMPTS: [(u64, usize); 4] = [(1, 130), (2, 140), (3, 150), (4, 160)];
 
 /// All widths over four prompts; each prompt with one rewind, or with both.
 fn widths_are_exact(name: &str, both: bool) {
