@@ -122,23 +122,16 @@ fn round_line(
     }
     Ok(Round {
         sequence: request.sequence,
-        round: 0,
         width: to_i64(draft.len() + 1),
         bonus: stream[stream.len() - 1],
         draft,
         target: chosen.tokens,
         accepted: to_i64(accepted),
         emitted: emitted.to_vec(),
-        walked: None,
         cache_before: Some(i64::from(before)),
-        cache_after: None,
-        draft_cache_after: None,
-        shared_cache: None,
         state_kept: Some(to_i64(accepted + 1)),
-        state_read: None,
-        state_committed: None,
         rows: described.then_some(rows),
-        micros: None,
+        ..Round::default()
     })
 }
 

@@ -279,7 +279,7 @@ pub struct Step {
 }
 
 /// One speculative round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Round {
     /// Which sequence.
     pub sequence: i64,

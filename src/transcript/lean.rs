@@ -71,37 +71,12 @@ pub fn step(line: &[u8]) -> Option<Step> {
     (seen.0 & 0xf == 0xf && scan.is_done()).then_some(step)
 }
 
-/// A round to read into.
-#[must_use]
-pub const fn blank() -> Round {
-    Round {
-        sequence: 0,
-        round: 0,
-        width: 0,
-        bonus: 0,
-        draft: Vec::new(),
-        target: Vec::new(),
-        accepted: 0,
-        emitted: Vec::new(),
-        walked: None,
-        cache_before: None,
-        cache_after: None,
-        draft_cache_after: None,
-        shared_cache: None,
-        state_kept: None,
-        state_read: None,
-        state_committed: None,
-        rows: None,
-        micros: None,
-    }
-}
-
 /// The obligatory keys are all written by a line that is taken; the others may be absent.
 fn forget_optional(round: &mut Round) {
     let (draft, target, emitted) = (&mut round.draft, &mut round.target, &mut round.emitted);
     let lists = [std::mem::take(draft), std::mem::take(target), std::mem::take(emitted)];
     let rows = round.rows.take();
-    *round = blank();
+    *round = Round::default();
     [round.draft, round.target, round.emitted] = lists;
     round.rows = rows;
 }
@@ -372,10 +347,10 @@ impl<'a> Scan<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Round, blank, round_into, step};
+    use super::{Round, round_into, step};
 
     fn round(line: &[u8]) -> Option<Round> {
-        let mut round = blank();
+        let mut round = Round::default();
         round_into(line, &mut round).map(|()| round)
     }
 

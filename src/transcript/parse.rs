@@ -42,7 +42,7 @@ pub type Spare = Vec<Box<Round>>;
 /// As [`parse_line`].
 pub fn parse_for_laws(bytes: &[u8], spare: &mut Spare) -> Result<Line, LineFault> {
     if bytes.starts_with(br#"{"type":"round""#) {
-        let mut round = spare.pop().unwrap_or_else(|| Box::new(lean::blank()));
+        let mut round = spare.pop().unwrap_or_default();
         if lean::round_into(bytes, &mut round).is_some() {
             return Ok(Line::Round(round));
         }

@@ -160,16 +160,7 @@ impl Line<'_> {
             target: self.ids(fields, "target_tokens")?,
             accepted: self.needed(fields, "accepted")?,
             emitted: self.ids(fields, "new_tokens")?,
-            walked: None,
-            cache_before: None,
-            cache_after: None,
-            draft_cache_after: None,
-            shared_cache: None,
-            state_kept: None,
-            state_read: None,
-            state_committed: None,
-            rows: None,
-            micros: None,
+            ..Round::default()
         };
         Ok(round)
     }
