@@ -54,7 +54,7 @@ impl Numbers {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 >> 33) as i64 % bound
+        (self.0 >> 33).cast_signed() % bound
     }
 }
 
@@ -79,11 +79,11 @@ pub(crate) fn run(plan: &Plan) -> Vec<Line> {
     for (walker, body) in walkers.iter().zip(&mut bodies) {
         body.push(walker.footer(plan));
     }
-    lines.extend(if plan.interleaved { interleave(bodies) } else { bodies.concat() });
+    lines.extend(if plan.interleaved { interleave(&bodies) } else { bodies.concat() });
     lines
 }
 
-fn interleave(bodies: Vec<Vec<Line>>) -> Vec<Line> {
+fn interleave(bodies: &[Vec<Line>]) -> Vec<Line> {
     let longest = bodies.iter().map(Vec::len).max().unwrap_or(0);
     let at =
         |place: usize| bodies.iter().filter_map(move |body| body.get(place).cloned()).collect::<Vec<_>>();
@@ -185,7 +185,7 @@ impl Walker {
         let emitted: Vec<i64> = (0..=commit).take_while(|row| *row < room).map(right).collect();
         let rows = (0..plan.width)
             .map(|place| {
-                row((place < emitted.len() as i64).then_some(start + place), before + place, right(place))
+                row((place <= commit && place < room).then_some(start + place), before + place, right(place))
             })
             .collect();
         let behind = i64::from(plan.drafter == DrafterCache::Autoregressive && commit == plan.width - 1);
@@ -240,7 +240,12 @@ impl Walker {
             tokens: Some(self.stream.clone()),
             token_strings: None,
             text: None,
-            logprobs: Some((0..self.len()).map(|index| Some(-0.125 * index as f64)).collect()),
+            logprobs: Some(
+                std::iter::successors(Some(0.0), |last| Some(last - 0.125))
+                    .map(Some)
+                    .take(self.stream.len())
+                    .collect(),
+            ),
             usage: Some(usage),
             counters: (plan.kind == ArmKind::Speculative).then_some(counters),
         }))

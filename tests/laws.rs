@@ -176,7 +176,7 @@ const MUTATIONS: &[Mutation] = &[
         plan: plain,
         apply: |lines, pick| {
             round(lines, pick, every, |round| {
-                round.cache_before = round.cache_before.map(|length| length + 1)
+                round.cache_before = round.cache_before.map(|length| length + 1);
             })
         },
     },
@@ -214,7 +214,7 @@ const MUTATIONS: &[Mutation] = &[
         plan: |plan| plan.drafter = DrafterCache::Shared,
         apply: |lines, pick| {
             round(lines, pick, every, |round| {
-                round.shared_cache = round.shared_cache.map(|length| length + 1)
+                round.shared_cache = round.shared_cache.map(|length| length + 1);
             })
         },
     },
@@ -305,7 +305,7 @@ const MUTATIONS: &[Mutation] = &[
         plan: plain,
         apply: |lines, pick| {
             inner(lines, pick, |round| {
-                round.draft_cache_after = round.draft_cache_after.map(|length| length - 2)
+                round.draft_cache_after = round.draft_cache_after.map(|length| length - 2);
             })
         },
     },
@@ -434,7 +434,7 @@ const MUTATIONS: &[Mutation] = &[
         plan: plain,
         apply: |lines, _| {
             counters(lines, |counters| {
-                counters.accepted = counters.accepted.map(|count| count + counters.rounds.unwrap_or(1))
+                counters.accepted = counters.accepted.map(|count| count + counters.rounds.unwrap_or(1));
             })
         },
     },
@@ -543,7 +543,7 @@ fn row(lines: &mut [Line], pick: usize, change: impl Fn(&mut exactness::transcri
 }
 
 fn place_of(lines: &[Line], number: usize) -> Option<usize> {
-    let own = |line: &Line| matches!(line, Line::Round(round) if round.sequence == 0 && round.round == number as i64);
+    let own = |line: &Line| matches!(line, Line::Round(round) if round.sequence == 0 && usize::try_from(round.round) == Ok(number));
     lines.iter().position(own)
 }
 
@@ -590,7 +590,7 @@ fn end_in_stream(lines: &mut [Line], pick: usize) -> bool {
 fn cut_inside(lines: &mut [Line], pick: usize) -> bool {
     let mut all = rounds(lines);
     all.pop();
-    let mut fitting: Vec<&mut &mut Round> = all.iter_mut().filter(|round| round.emitted.len() > 1).collect();
+    let mut fitting: Vec<&mut Round> = all.into_iter().filter(|round| round.emitted.len() > 1).collect();
     let Some(place) = pick.checked_rem(fitting.len()) else { return false };
     fitting[place].emitted.pop();
     true
@@ -681,7 +681,8 @@ fn break_it(mutation: &Mutation, mut plan: Plan, pick: usize) -> Option<()> {
 #[test]
 fn each_law_has_a_change_that_breaks_it() {
     for mutation in MUTATIONS {
-        let broken = (0..40).find_map(|seed| break_it(mutation, Plan::new(seed), 3 + seed as usize));
+        let broken =
+            (0..40_u8).find_map(|seed| break_it(mutation, Plan::new(seed.into()), 3 + usize::from(seed)));
         assert!(broken.is_some(), "no run has a place for: {}", mutation.what);
     }
     let covered: BTreeSet<&str> = MUTATIONS.iter().map(|mutation| mutation.law).collect();

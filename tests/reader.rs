@@ -107,7 +107,9 @@ fn lean(line: Line) -> Line {
         (row.sha256, row.dtype, row.at) = (None, None, None);
         if let Some(top) = &mut row.top {
             top.truncate(1);
-            top.iter_mut().for_each(|entry| entry.1 = None);
+            for entry in top {
+                entry.1 = None;
+            }
         }
     };
     match line {

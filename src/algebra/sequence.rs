@@ -54,7 +54,7 @@ impl Open {
         match line {
             TokenLine::Prefill(prefill) => self.state.prompt = self.state.prompt.or(prefill.cache_len),
             TokenLine::Step(step) if self.state.root == Root::Unknown && step.index == 1 => {
-                self.imply(step.input)
+                self.imply(step.input);
             }
             TokenLine::Step(_) => {}
         }

@@ -5,7 +5,7 @@ use super::exit::Failure;
 use super::judged::Style;
 use super::judging::judge_path;
 use super::{compared, console, settings};
-use crate::algebra::judge_arm;
+use crate::algebra::{Verdict, judge_arm};
 use crate::results::Judgement;
 use crate::results::comparing::{self, Contestant};
 use crate::transcript::Arm;
@@ -54,9 +54,17 @@ fn contestants(paths: &[PathBuf]) -> anyhow::Result<Vec<Contestant>> {
 
 /// Read twice where it can be: the judge wants lines with their numbers, the comparison the whole arm.
 fn contestant(path: &Path) -> anyhow::Result<Contestant> {
-    let arm = Arm::read(path).map_err(Failure::from)?;
-    let judged =
-        if path.as_os_str() == "-" { judge_arm(&arm) } else { judge_path(path).map_err(Failure::from)? };
+    if path.as_os_str() == "-" {
+        let arm = Arm::read(path).map_err(Failure::from)?;
+        let judged = judge_arm(&arm);
+        return Ok(Contestant { arm, judged });
+    }
+    let judged = judge_path(path).map_err(Failure::from)?;
+    let arm = Arm::read(path).map_err(|error| match judged.verdict {
+        // A run that was cut inside its header is a cut run like any other, only that nothing of it is left.
+        Verdict::CutRun => Failure { code: Verdict::CutRun.exit_code(), says: format!("cut run: {error}") },
+        _ => Failure::from(error),
+    })?;
     Ok(Contestant { arm, judged })
 }
 

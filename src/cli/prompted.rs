@@ -58,16 +58,12 @@ impl PromptArgs {
             let name = file.display().to_string();
             return PromptSet::lines(&name, &read(file)?, tokenizer).map_err(|error| unusable(&error));
         }
-        match tokenizer {
-            Some(tokenizer) => PromptSet::built_in(tokenizer).map_err(|error| unusable(&error)),
-            None => {
-                let seed = self.prompt_seed;
-                console::note(&format!(
-                    "note: the model has no tokenizer; prompts are ids drawn with seed {seed}"
-                ));
-                Ok(PromptSet::drawn(seed, vocabulary))
-            }
+        if let Some(tokenizer) = tokenizer {
+            return PromptSet::built_in(tokenizer).map_err(|error| unusable(&error));
         }
+        let seed = self.prompt_seed;
+        console::note(&format!("note: the model has no tokenizer; prompts are ids drawn with seed {seed}"));
+        Ok(PromptSet::drawn(seed, vocabulary))
     }
 }
 

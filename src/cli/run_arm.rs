@@ -80,7 +80,7 @@ struct Decoding {
     /// Never choose an end-of-text id.
     #[arg(long)]
     ignore_eos: bool,
-    /// How the verify block computes, as in delta=chunked,linear=rows:6,layer.5.o_proj=rows.
+    /// How the verify block computes, as in `delta=chunked,linear=rows:6,layer.5.o_proj=rows`.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
     routes: Routes,
     /// How recurrent states go back to the accepted row.
@@ -174,7 +174,7 @@ impl RunArm {
     }
 
     fn out_folder(&self, loaded: &Loaded) -> PathBuf {
-        let stamp: String = clock::utc_now().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+        let stamp: String = clock::utc_now().chars().filter(char::is_ascii_alphanumeric).collect();
         let name = format!("{}-{stamp}", loaded.checkpoint.name());
         self.out.clone().unwrap_or_else(|| Path::new("transcripts").join(name))
     }

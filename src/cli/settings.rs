@@ -8,8 +8,16 @@ pub fn columns() -> Option<u16> {
     told.or_else(|| terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0))
 }
 
-/// The command line as it was given, for the record.
+/// The command line for the record, with the program's path cut to its name: where it lay says nothing about a run.
 #[must_use]
 pub fn command_line() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+    let mut words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(program) = words.first_mut() {
+        let name = std::path::Path::new(program.as_str())
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        *program = name.unwrap_or_else(|| "exactness".to_owned());
+    }
+    words
 }

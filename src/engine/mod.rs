@@ -1,6 +1,6 @@
 //! The thing measured: a language model on MLX, its caches, plain decoding and the round loop.
 //!
-//! Reading order: `checkpoint` (what a model is), `routes` and `tap` (how it is computed and watched), `pass`
+//! Reading order: `checkpoint` (what a model is), `op`, `routes` and `tap` (what it computes, how, and watched by whom), `pass`
 //! (one forward), `delta_rule`, `cache`, `blocks`, `attention`, `model`, then `classic`, `round` and `drafter`.
 //! The engine cannot see arms, so an experiment cannot leak into what it measures.
 
@@ -14,6 +14,7 @@ pub mod demo;
 pub mod drafter;
 pub mod error;
 pub mod model;
+pub mod op;
 pub mod pass;
 pub mod raw;
 pub mod round;

@@ -4,8 +4,9 @@
 //! layer can be flipped between a whole block and single rows without the model knowing.
 
 use super::error::Result;
+use super::op::Op;
 use super::raw::rows_of;
-use super::routes::{Op, Plan, Route};
+use super::routes::{Plan, Route};
 use super::tap::{Site, Tap};
 use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
@@ -64,17 +65,17 @@ impl<'a> Pass<'a> {
         F: Fn(&[&Array], i32) -> Result<Array>,
     {
         let total = inputs[0].dim(axis);
-        let step = self.route(op).rows().map_or(total, i32::from);
-        let output = if step >= total {
+        let size = self.route(op).rows().map_or(total, i32::from);
+        let output = if size >= total {
             self.called(op, total);
             compute(inputs, 0)?
         } else {
-            self.in_chunks(op, axis, step, inputs, compute)?
+            self.in_chunks(op, axis, size, inputs, compute)?
         };
         self.out(op, output)
     }
 
-    fn in_chunks<F>(&mut self, op: Op, axis: i32, step: i32, inputs: &[&Array], compute: F) -> Result<Array>
+    fn in_chunks<F>(&mut self, op: Op, axis: i32, size: i32, inputs: &[&Array], compute: F) -> Result<Array>
     where
         F: Fn(&[&Array], i32) -> Result<Array>,
     {
@@ -82,7 +83,7 @@ impl<'a> Pass<'a> {
         let mut parts = Vec::new();
         let mut start = 0;
         while start < total {
-            let stop = (start + step).min(total);
+            let stop = (start + size).min(total);
             let chunk =
                 inputs.iter().map(|input| rows_of(input, axis, start, stop)).collect::<Result<Vec<_>>>()?;
             self.called(op, stop - start);

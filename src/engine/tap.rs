@@ -4,7 +4,7 @@
 //! interventions are taps; the model files know none of them.
 
 use super::error::Result;
-use super::routes::Op;
+use super::op::Op;
 use mlx_rs::Array;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -96,7 +96,7 @@ impl Tap for CallRecord {
 #[cfg(test)]
 mod tests {
     use super::Site;
-    use crate::engine::routes::Op;
+    use crate::engine::op::Op;
 
     #[test]
     fn site_names_are_stable() {

@@ -230,11 +230,11 @@ fn distribution(tokens: &[usize]) -> String {
         [token] => format!("the other parts at token {token}"),
         few if few.len() <= 8 => format!("the others part at tokens {}", listed(few)),
         many => {
-            let last = many.len() - 1;
-            let quartiles = [many[last / 4], many[last / 2], many[last * 3 / 4]];
-            let (least, most) = (many[0], many[last]);
+            let end = many.len() - 1;
+            let quartiles = [many[end / 4], many[end / 2], many[end * 3 / 4]];
+            let (least, greatest) = (many[0], many[end]);
             format!(
-                "{} part, the first at token {least}, the last at {most}, quartiles {}",
+                "{} part, the first at token {least}, the last at {greatest}, quartiles {}",
                 many.len(),
                 listed(&quartiles)
             )

@@ -33,7 +33,6 @@ pub fn parse_line(bytes: &[u8]) -> Result<Line, LineFault> {
 }
 
 /// Judged rounds whose memory is used again.
-#[expect(clippy::vec_box, reason = "the boxes themselves are used again")]
 pub type Spare = Vec<Box<Round>>;
 
 /// Reads one line as far as the laws need it: of a row index, position and best entry; no timings. `spare` are

@@ -3,8 +3,9 @@
 use super::support::{Memory, folder, load, model, options, values};
 use exactness::engine::classic;
 use exactness::engine::model::{Logits, TextModel};
+use exactness::engine::op::Op;
 use exactness::engine::pass::Pass;
-use exactness::engine::routes::{Defaults, Op, Plan, Routes};
+use exactness::engine::routes::{Defaults, Plan, Routes};
 use exactness::engine::session::{Request, Session};
 use exactness::engine::tap::{Silent, Site, Tap};
 use exactness::transcript::TokenId;

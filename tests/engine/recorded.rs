@@ -122,8 +122,7 @@ fn an_end_id_inside_an_accepted_block_ends_the_text_there() {
     let model = model("tiny-random-qwen35");
     let ids = prompt(11, 30, 512);
     let (free, _) = decode(&model, &ids, None, &options());
-    for place in 1..9 {
-        let end = free[place];
+    for (place, &end) in free.iter().enumerate().take(9).skip(1) {
         let options = Options { end_ids: vec![end], ..options() };
         let plain = decode(&model, &ids, None, &options);
         assert_eq!(plain.1, FinishReason::Stop);

@@ -5,9 +5,10 @@ use crate::engine::cache::{BlockStates, DeltaBlock, DeltaCache, Rewind};
 use crate::engine::checkpoint::{self, Config};
 use crate::engine::delta_rule::{self, Outcome, Recurrence};
 use crate::engine::error::Result;
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
-use crate::engine::routes::{Op, Route};
+use crate::engine::routes::Route;
 use mlx_rs::ops::{self, broadcast_to, concatenate, expand_dims, logaddexp, sigmoid};
 use mlx_rs::{Array, Dtype, fast};
 
@@ -128,7 +129,7 @@ impl DeltaNet {
         let in_chunks = pass.route(Op::Delta) == Route::Chunked;
         let outcome = recur(pass, &before, &prepared.inputs, in_chunks)?;
         let outputs = pass.out(Op::Delta, outcome.outputs.clone())?; // [B, T, Hv, Dv]
-        cache.block = record.map(|rewind| self.block(rewind, in_chunks, &before, &prepared, &outcome));
+        cache.block = record.map(|rewind| block(rewind, in_chunks, &before, &prepared, &outcome));
         cache.state = outcome.states.last().cloned();
         let end = prepared.window.dim(1);
         cache.window = Some(rows_of(&prepared.window, 1, end - self.past_rows(), end)?.contiguous()?);
@@ -140,22 +141,6 @@ impl DeltaNet {
     /// Rows that the convolution looks back.
     fn past_rows(&self) -> i32 {
         i32::try_from(self.taps.len()).unwrap_or(0) - 1
-    }
-
-    fn block(
-        &self,
-        rewind: Rewind,
-        chunked: bool,
-        before: &Array,
-        prepared: &Prepared,
-        outcome: &Outcome,
-    ) -> DeltaBlock {
-        let states = if rewind == Rewind::KeepStates && !chunked {
-            BlockStates::PerRow(outcome.states.clone())
-        } else {
-            BlockStates::Replay { before: before.clone(), inputs: prepared.inputs.clone(), chunked }
-        };
-        DeltaBlock { window: prepared.window.clone(), states }
     }
 
     fn prepare(&self, pass: &mut Pass<'_>, x: &Array, cache: &DeltaCache) -> Result<Prepared> {
@@ -246,6 +231,22 @@ impl DeltaNet {
         })?;
         Ok(gated.reshape(&[batch, rows, self.shape.values()])?)
     }
+}
+
+/// What a commit will need to go back to an earlier row.
+fn block(
+    rewind: Rewind,
+    chunked: bool,
+    before: &Array,
+    prepared: &Prepared,
+    outcome: &Outcome,
+) -> DeltaBlock {
+    let states = if rewind == Rewind::KeepStates && !chunked {
+        BlockStates::PerRow(outcome.states.clone())
+    } else {
+        BlockStates::Replay { before: before.clone(), inputs: prepared.inputs.clone(), chunked }
+    };
+    DeltaBlock { window: prepared.window.clone(), states }
 }
 
 /// Runs the recurrence in the form that the route asks for; the tap sees one call a row, or one for all.

@@ -6,8 +6,8 @@ use crate::engine::blocks::{Linear, RmsNorm, Weights, dim};
 use crate::engine::cache::KvCache;
 use crate::engine::checkpoint::{self, Config};
 use crate::engine::error::Result;
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
-use crate::engine::routes::Op;
 use mlx_rs::{Array, fast, ops};
 
 /// One full-attention mixer.

@@ -4,9 +4,10 @@
 //! keys; one call a row says so by handing over only the keys it may see, which is what plain decoding does.
 
 use crate::engine::error::Result;
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
-use crate::engine::routes::{Op, Route};
+use crate::engine::routes::Route;
 use mlx_rs::Array;
 use mlx_rs::fast::{ScaledDotProductAttentionMask, scaled_dot_product_attention};
 use mlx_rs::ops::{arange, concatenate, expand_dims, select, softmax_axis};

@@ -1,9 +1,9 @@
 //! Linear layers and the embedding, dense or quantized.
 
 use crate::engine::error::Result;
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::Quantized;
-use crate::engine::routes::Op;
 use mlx_rs::Array;
 
 /// A matrix `[out, in]` applied as `x · Wᵀ`.

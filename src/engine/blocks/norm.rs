@@ -1,8 +1,8 @@
 //! Root-mean-square norm with a factor a channel.
 
 use crate::engine::error::Result;
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
-use crate::engine::routes::Op;
 use mlx_rs::{Array, fast};
 
 /// `x / sqrt(mean(x²) + eps) · weight` over the last axis.

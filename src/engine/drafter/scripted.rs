@@ -47,7 +47,7 @@ impl Random {
         Self { state: seed, vocabulary }
     }
 
-    /// SplitMix64 (Steele, Lea and Flood 2014).
+    /// The `SplitMix64` step (Steele, Lea and Flood 2014).
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -6,8 +6,8 @@ use crate::engine::blocks::{RmsNorm, Weights};
 use crate::engine::cache::{LayerCache, Rewind};
 use crate::engine::checkpoint::{self, Config};
 use crate::engine::error::{Error, Result};
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
-use crate::engine::routes::Op;
 use mlx_rs::Array;
 
 #[derive(Debug)]

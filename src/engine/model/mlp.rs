@@ -2,12 +2,13 @@
 
 use crate::engine::blocks::{Linear, Weights, silu};
 use crate::engine::error::Result;
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
-use crate::engine::routes::Op;
 use mlx_rs::Array;
 
 /// `down(silu(gate(x)) · up(x))`.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "the checkpoint's own names")]
 pub(super) struct Mlp {
     gate_proj: Linear,
     up_proj: Linear,

@@ -5,9 +5,9 @@ use crate::engine::blocks::{Embedding, Linear, RmsNorm, Weights, dim};
 use crate::engine::cache::{Caches, Rewind};
 use crate::engine::checkpoint::{Checkpoint, Config, Mixer};
 use crate::engine::error::{Error, Result};
+use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
-use crate::engine::routes::Op;
 use crate::transcript::TokenId;
 use mlx_rs::{Array, Dtype};
 
