@@ -1,17 +1,17 @@
 //! Parse, dispatch, exit code.
 
-use clap::Parser as _;
-use exactness::cli::{Cli, console, exit};
+use exactness::cli::{console, exit, usage};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let code = match cli.run() {
-        Ok(code) => code,
-        Err(error) => {
-            console::error(&error);
-            exit::code_of(&error)
-        }
-    };
+    let code = usage::read().map_or_else(
+        |code| code,
+        |cli| {
+            cli.run().unwrap_or_else(|error| {
+                console::error(&error);
+                exit::code_of(&error)
+            })
+        },
+    );
     ExitCode::from(code)
 }

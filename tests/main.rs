@@ -5,6 +5,7 @@
 mod check_algebra;
 #[cfg(feature = "engine")]
 mod checkpoint;
+mod cli;
 mod commands;
 mod compare;
 #[cfg(feature = "engine")]

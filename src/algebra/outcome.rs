@@ -63,8 +63,10 @@ impl ArmJudgement {
         for (law, key) in std::mem::take(&mut pairing.missing) {
             self.lack(law, key);
         }
-        // Nothing to check in an arm by itself (a footer alone) does not make its comparison vacuous.
-        let own = Some(self.verdict).filter(|own| *own != Verdict::Vacuous);
+        // Nothing to check in an arm by itself (a footer alone) does not make its comparison vacuous; a sequence that
+        // was compared before and was vacuous does.
+        let compared = self.sequences.iter().any(|sequence| sequence.against.is_some());
+        let own = Some(self.verdict).filter(|own| compared || *own != Verdict::Vacuous);
         self.verdict = strongest(own.into_iter().chain([pairing.verdict])).unwrap_or(pairing.verdict);
         self.sequence_mut(side.sequence).against = Some(Box::new(pairing));
     }
@@ -106,7 +108,27 @@ fn breach(side: &Side<'_>, broken: &Broken) -> Breach {
 #[cfg(test)]
 mod tests {
     use super::{strongest, weight};
-    use crate::algebra::{Difference, Verdict, verdict::worst};
+    use crate::algebra::judgement::ArmJudgement;
+    use crate::algebra::{Difference, Pairing, Side, Verdict, pairing, verdict::worst};
+    use crate::transcript::Cut;
+
+    fn judged(verdicts: [Verdict; 2]) -> Verdict {
+        let mut arm =
+            ArmJudgement { verdict: Verdict::Vacuous, ..ArmJudgement::headless("x", Cut::NoHeader, 0) };
+        for (sequence, verdict) in (0..).zip(verdicts) {
+            let side = Side { sequence, prefill: None, steps: &[], rounds: &[], footer: None };
+            arm.add_pairing(&side, Pairing { verdict, ..pairing::ended(None, None) });
+        }
+        arm.verdict
+    }
+
+    #[test]
+    fn a_vacuous_sequence_counts_in_any_order() {
+        use Verdict::{Identical, Vacuous};
+        assert_eq!(judged([Vacuous, Identical]), Vacuous);
+        assert_eq!(judged([Identical, Vacuous]), Vacuous);
+        assert_eq!(judged([Identical, Identical]), Identical);
+    }
 
     #[test]
     fn weights_keep_the_order_of_exit_codes() {

@@ -19,97 +19,134 @@ const BUILT_IN: [&str; 4] = [
 /// Prompts of a model without a tokenizer: their lengths in ids, drawn evenly from the vocabulary.
 const UNTOKENIZED: [usize; 4] = [16, 37, 64, 158];
 
-/// Prompts could not be read.
+/// Prompts could not be read. Each text begins with where the prompt was given.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// A text has no ids.
-    #[error(transparent)]
-    Tokenizer(#[from] TokenizerError),
+    /// A text that cannot be encoded.
+    #[error("read {origin}: {source}")]
+    Tokenizer {
+        /// Where it was given.
+        origin: String,
+        /// What the tokenizer said.
+        source: TokenizerError,
+    },
     /// A prompt without ids.
-    #[error("read prompt {number}: it has no ids")]
+    #[error("read {origin}: the prompt is empty; decoding starts from at least one id")]
     Empty {
-        /// 0-based.
-        number: usize,
+        /// Where it was given.
+        origin: String,
     },
     /// An id that the model does not have.
-    #[error("read prompt {number}: id {id} is outside the vocabulary of {vocabulary}")]
+    #[error("read {origin}: id {id} is outside the vocabulary, which has ids 0 to {last}")]
     Outside {
-        /// 0-based.
-        number: usize,
+        /// Where it was given.
+        origin: String,
         /// The id.
         id: TokenId,
-        /// Ids in the vocabulary.
-        vocabulary: usize,
+        /// The last id of the vocabulary.
+        last: usize,
     },
     /// A list of ids that is not one.
-    #[error("read prompt ids: {word:?} is not an id; write them as in 785,6512,374")]
+    #[error("read {origin}: {word:?} is not an id; write them as in 785,651,374")]
     NotAnId {
+        /// Where it was given.
+        origin: String,
         /// The word.
         word: String,
     },
     /// A line of a prompt file that is not a prompt.
-    #[error("read {file} line {line}: {says}")]
+    #[error("read {origin}: {says}")]
     Line {
-        /// The file.
-        file: String,
-        /// 1-based.
-        line: usize,
+        /// File and line.
+        origin: String,
         /// What is wrong.
         says: String,
     },
+    /// A prompt file without a prompt.
+    #[error("read {file}: it holds no prompts; each line is {{\"text\": …}} or {{\"ids\": […]}}")]
+    NoLines {
+        /// The file.
+        file: String,
+    },
 }
 
-/// Prompts with their ids, numbered as sequences.
+/// Prompts with their ids, numbered as sequences, and where each was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromptSet(Vec<Prompt>);
+pub struct PromptSet {
+    prompts: Vec<Prompt>,
+    origins: Vec<String>,
+}
 
 /// A line of a prompt file.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct PromptLine {
     text: Option<String>,
     ids: Option<Vec<TokenId>>,
 }
 
 impl PromptSet {
-    /// One text.
+    const fn new() -> Self {
+        Self { prompts: Vec::new(), origins: Vec::new() }
+    }
+
+    fn add(&mut self, origin: String, ids: Vec<TokenId>, text: Option<String>) {
+        let sequence = i64::try_from(self.prompts.len()).unwrap_or(i64::MAX);
+        self.prompts.push(Prompt { sequence, ids: Some(ids), text });
+        self.origins.push(origin);
+    }
+
+    fn encode(&mut self, origin: String, text: &str, tokenizer: &Tokenizer) -> Result<(), PromptError> {
+        match tokenizer.encode(text) {
+            Ok(ids) => self.add(origin, ids, Some(text.to_owned())),
+            Err(source) => return Err(PromptError::Tokenizer { origin, source }),
+        }
+        Ok(())
+    }
+
+    /// One text, given in `origin`.
     ///
     /// # Errors
-    /// When it has no ids.
-    pub fn text(text: &str, tokenizer: &Tokenizer) -> Result<Self, PromptError> {
-        Ok(Self(vec![encoded(0, text, tokenizer)?]))
+    /// When the tokenizer refuses it.
+    pub fn text(origin: &str, text: &str, tokenizer: &Tokenizer) -> Result<Self, PromptError> {
+        let mut set = Self::new();
+        set.encode(origin.to_owned(), text, tokenizer)?;
+        Ok(set)
     }
 
     /// One list of ids, separated by commas or spaces, brackets allowed.
     ///
     /// # Errors
     /// When a word is not a number.
-    pub fn ids(text: &str) -> Result<Self, PromptError> {
+    pub fn ids(origin: &str, text: &str) -> Result<Self, PromptError> {
         let words = text.split(|c: char| c == ',' || c.is_whitespace() || c == '[' || c == ']');
-        let ids = words
-            .filter(|word| !word.is_empty())
-            .map(|word| word.parse().map_err(|_| PromptError::NotAnId { word: word.to_owned() }));
-        Ok(Self(vec![Prompt { sequence: 0, ids: Some(ids.collect::<Result<_, _>>()?), text: None }]))
+        let wrong = |word: &str| PromptError::NotAnId { origin: origin.to_owned(), word: word.to_owned() };
+        let ids = words.filter(|word| !word.is_empty()).map(|word| word.parse().map_err(|_| wrong(word)));
+        let mut set = Self::new();
+        set.add(origin.to_owned(), ids.collect::<Result<_, _>>()?, None);
+        Ok(set)
     }
 
     /// JSON lines, each `{"text": …}` or `{"ids": […]}`.
     ///
     /// # Errors
-    /// When a line is neither, or its text cannot be encoded.
+    /// When a line is neither, its text cannot be encoded, or there is no line.
     pub fn lines(file: &str, content: &str, tokenizer: Option<&Tokenizer>) -> Result<Self, PromptError> {
-        let mut prompts = Vec::new();
+        let mut set = Self::new();
         for (index, line) in content.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let wrong = |says: String| PromptError::Line { file: file.to_owned(), line: index + 1, says };
-            let read: PromptLine = serde_json::from_str(line).map_err(|error| wrong(error.to_string()))?;
-            prompts.push(match (read.ids, read.text, tokenizer) {
-                (Some(ids), text, _) => Prompt { sequence: number(prompts.len()), ids: Some(ids), text },
-                (None, Some(text), Some(tokenizer)) => encoded(prompts.len(), &text, tokenizer)?,
+            let origin = format!("{file} line {}", index + 1);
+            let wrong = |says: &str| PromptError::Line { origin: origin.clone(), says: says.to_owned() };
+            let read: PromptLine = serde_json::from_str(line).map_err(|error| wrong(&in_line(&error)))?;
+            match (read.ids, read.text, tokenizer) {
+                (Some(ids), text, _) => set.add(origin, ids, text),
+                (None, Some(text), Some(tokenizer)) => set.encode(origin, &text, tokenizer)?,
                 (None, Some(_), None) => {
-                    return Err(wrong("a text, and the model has no tokenizer".to_owned()));
+                    return Err(wrong("\"text\", and the model has no tokenizer; give \"ids\""));
                 }
-                (None, None, _) => return Err(wrong("expected \"text\" or \"ids\"".to_owned())),
-            });
+                (None, None, _) => return Err(wrong("expected \"text\" or \"ids\"")),
+            }
         }
-        Ok(Self(prompts))
+        if set.prompts.is_empty() { Err(PromptError::NoLines { file: file.to_owned() }) } else { Ok(set) }
     }
 
     /// The built-in texts.
@@ -117,8 +154,11 @@ impl PromptSet {
     /// # Errors
     /// When the tokenizer refuses one.
     pub fn built_in(tokenizer: &Tokenizer) -> Result<Self, PromptError> {
-        let prompts = BUILT_IN.iter().enumerate().map(|(number, text)| encoded(number, text, tokenizer));
-        Ok(Self(prompts.collect::<Result<_, _>>()?))
+        let mut set = Self::new();
+        for (number, text) in BUILT_IN.iter().enumerate() {
+            set.encode(format!("built-in prompt {number}"), text, tokenizer)?;
+        }
+        Ok(set)
     }
 
     /// Ids drawn from a seed, for a model without a tokenizer.
@@ -130,11 +170,11 @@ impl PromptSet {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             i64::try_from((state >> 33) % vocabulary.max(1) as u64).unwrap_or(0)
         };
-        let prompts = UNTOKENIZED.iter().enumerate().map(|(index, &length)| {
-            let ids = (0..length).map(|_| draw()).collect();
-            Prompt { sequence: number(index), ids: Some(ids), text: None }
-        });
-        Self(prompts.collect())
+        let mut set = Self::new();
+        for (number, &length) in UNTOKENIZED.iter().enumerate() {
+            set.add(format!("drawn prompt {number}"), (0..length).map(|_| draw()).collect(), None);
+        }
+        set
     }
 
     /// Checks that every prompt can be decoded by a model of `vocabulary` ids.
@@ -142,14 +182,15 @@ impl PromptSet {
     /// # Errors
     /// Naming the first prompt that cannot.
     pub fn check(&self, vocabulary: usize) -> Result<(), PromptError> {
-        for (number, prompt) in self.0.iter().enumerate() {
+        for (prompt, origin) in self.prompts.iter().zip(&self.origins) {
+            let origin = origin.clone();
             let ids = prompt.ids.as_deref().unwrap_or_default();
             if ids.is_empty() {
-                return Err(PromptError::Empty { number });
+                return Err(PromptError::Empty { origin });
             }
             let inside = |id: TokenId| usize::try_from(id).is_ok_and(|id| id < vocabulary);
             if let Some(&id) = ids.iter().find(|id| !inside(**id)) {
-                return Err(PromptError::Outside { number, id, vocabulary });
+                return Err(PromptError::Outside { origin, id, last: vocabulary.saturating_sub(1) });
             }
         }
         Ok(())
@@ -158,17 +199,13 @@ impl PromptSet {
     /// The prompts, in order.
     #[must_use]
     pub fn prompts(&self) -> &[Prompt] {
-        &self.0
+        &self.prompts
     }
 }
 
-fn encoded(number_: usize, text: &str, tokenizer: &Tokenizer) -> Result<Prompt, PromptError> {
-    let ids = tokenizer.encode(text)?;
-    Ok(Prompt { sequence: number(number_), ids: Some(ids), text: Some(text.to_owned()) })
-}
-
-fn number(index: usize) -> i64 {
-    i64::try_from(index).unwrap_or(i64::MAX)
+/// What the JSON reader said, without the line number 1 that it gives to every line of JSON lines.
+fn in_line(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at column ")
 }
 
 #[cfg(test)]
@@ -178,22 +215,33 @@ mod tests {
     #[test]
     fn ids_are_read_however_they_are_separated() {
         for text in ["1,2,3", "1 2 3", "[1, 2, 3]"] {
-            let set = PromptSet::ids(text).unwrap();
+            let set = PromptSet::ids("--prompt-ids", text).unwrap();
             assert_eq!(set.prompts()[0].ids.as_deref(), Some(&[1, 2, 3][..]), "{text}");
         }
-        assert!(matches!(PromptSet::ids("1,x"), Err(PromptError::NotAnId { .. })));
+        assert!(matches!(PromptSet::ids("--prompt-ids", "1,x"), Err(PromptError::NotAnId { .. })));
     }
 
     #[test]
     fn what_cannot_be_decoded_is_named() {
-        assert!(matches!(PromptSet::ids("").unwrap().check(10), Err(PromptError::Empty { number: 0 })));
-        assert!(matches!(
-            PromptSet::ids("3,10").unwrap().check(10),
-            Err(PromptError::Outside { id: 10, .. })
-        ));
-        assert!(PromptSet::ids("-1").unwrap().check(10).is_err());
-        let lines = PromptSet::lines("p.jsonl", "{\"ids\":[1]}\n\n{\"txt\":1}\n", None);
-        assert_eq!(lines.unwrap_err().to_string(), "read p.jsonl line 3: expected \"text\" or \"ids\"");
+        let checked = |text| PromptSet::ids("--prompt-ids", text).unwrap().check(10);
+        assert!(matches!(checked(""), Err(PromptError::Empty { .. })));
+        let outside = checked("3,10").unwrap_err().to_string();
+        assert_eq!(outside, "read --prompt-ids: id 10 is outside the vocabulary, which has ids 0 to 9");
+        assert!(checked("-1").is_err() && checked("9").is_ok());
+    }
+
+    #[test]
+    fn a_line_that_is_no_prompt_is_named_by_its_number() {
+        let says = |content| PromptSet::lines("p.jsonl", content, None).unwrap_err().to_string();
+        assert_eq!(says("{\"ids\":[1]}\n\n{}\n"), "read p.jsonl line 3: expected \"text\" or \"ids\"");
+        assert!(says("{\"txt\":1}").starts_with("read p.jsonl line 1: unknown field `txt`"));
+        assert_eq!(
+            says("{\"ids\":[1]}\n{\"ids\":1.5}"),
+            "read p.jsonl line 2: invalid type: floating point `1.5`, expected a sequence at column 10"
+        );
+        assert!(says("\n").starts_with("read p.jsonl: it holds no prompts"));
+        let second = PromptSet::lines("p.jsonl", "{\"ids\":[1]}\n\n{\"ids\":[12]}", None).unwrap();
+        assert!(second.check(10).unwrap_err().to_string().starts_with("read p.jsonl line 3: id 12 "));
     }
 
     #[test]

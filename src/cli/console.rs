@@ -12,6 +12,11 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Prints help or the version, with the terminal's colours where there is one.
+pub fn help(text: &clap::Error) {
+    let _ = text.print();
+}
+
 /// Prints an error as one line: what failed, then why.
 pub fn error(error: &anyhow::Error) {
     note(&format!("error: {}", one_line(error)));

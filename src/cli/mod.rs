@@ -28,6 +28,7 @@ pub mod show;
 pub mod spell;
 #[cfg(feature = "engine")]
 pub mod synth;
+pub mod usage;
 
 use clap::{Parser, Subcommand};
 

@@ -42,15 +42,17 @@ impl PromptArgs {
 
     fn set(&self, loaded: &Loaded, vocabulary: usize) -> Result<PromptSet, Failure> {
         let tokenizer = loaded.tokenizer.as_ref();
-        let text = |text: &str| PromptSet::text(text, need(tokenizer)?).map_err(|error| unusable(&error));
+        let text = |origin: &str, text: &str| {
+            PromptSet::text(origin, text, need(tokenizer)?).map_err(|error| unusable(&error))
+        };
         if let Some(prompt) = &self.prompt {
-            return text(prompt);
+            return text("--prompt", prompt);
         }
         if let Some(file) = &self.prompt_file {
-            return text(&read(file)?);
+            return text(&file.display().to_string(), &read(file)?);
         }
         if let Some(ids) = &self.prompt_ids {
-            return PromptSet::ids(ids).map_err(|error| unusable(&error));
+            return PromptSet::ids("--prompt-ids", ids).map_err(|error| unusable(&error));
         }
         if let Some(file) = &self.prompts {
             let name = file.display().to_string();

@@ -1,10 +1,11 @@
 //! The only reader of the environment.
 #![expect(clippy::disallowed_methods, reason = "this module is the environment's home")]
 
-/// The columns of the terminal as the shell exports them, when it does.
+/// The columns to print for: what `COLUMNS` says, else the terminal's own; `None` where results go to a file or a pipe.
 #[must_use]
 pub fn columns() -> Option<u16> {
-    std::env::var("COLUMNS").ok()?.parse().ok()
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    told.or_else(|| terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0))
 }
 
 /// The command line for the record, with the program's path cut to its name: where it lay says nothing about a run.

@@ -127,7 +127,7 @@ impl Experiment {
     #[must_use]
     pub fn table(&self) -> Table {
         let mut table = Table::new().text("arm").number("tokens").number("rounds").number("rewinds");
-        table = table.number("accepted").number("tok/s").text("stream sha256").text("verdict");
+        table = table.number("accepted").number("tok/s").text("sha256").text("verdict");
         table = table.number("prompts").text("first ≠").number("rows ≠");
         for (run, outcome) in self.runs.iter().zip(&self.outcomes) {
             table.row(row(run, outcome));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 /// Two layers, one of each kind; every input dimension is 32, a whole group.
-pub(super) fn config() -> Value {
+pub(crate) fn config() -> Value {
     json!({
         "model_type": "qwen3_5_text", "vocab_size": 8, "hidden_size": 32, "intermediate_size": 32,
         "num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"],
@@ -22,15 +22,15 @@ pub(super) fn config() -> Value {
 
 /// One tensor to be written.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) dtype: &'static str,
-    pub(super) shape: Vec<usize>,
-    pub(super) data: Vec<u8>,
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) dtype: &'static str,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) data: Vec<u8>,
 }
 
 impl Entry {
-    pub(super) fn new(name: impl Into<String>, dtype: &'static str, shape: &[usize]) -> Self {
+    pub(crate) fn new(name: impl Into<String>, dtype: &'static str, shape: &[usize]) -> Self {
         let size = if dtype == "BF16" { 2 } else { 4 };
         let count = shape.iter().product::<usize>() * size;
         let name = name.into();
@@ -40,7 +40,7 @@ impl Entry {
 }
 
 /// All tensors of a configuration, dense in f32 or quantized to 4 bits in groups of 32, names behind `prefix`.
-pub(super) fn entries(config: &Value, form: Form, quantized: bool) -> Vec<Entry> {
+pub(crate) fn entries(config: &Value, form: Form, quantized: bool) -> Vec<Entry> {
     let config = Config::parse(("config.json", config.to_string().as_bytes()), None).unwrap();
     parameters(&config, form).iter().flat_map(|parameter| stored(parameter, quantized)).collect()
 }
@@ -59,7 +59,7 @@ fn stored(parameter: &Parameter, quantized: bool) -> Vec<Entry> {
 }
 
 /// A well-formed safetensors file.
-pub(super) fn serialize(entries: &[Entry]) -> Vec<u8> {
+pub(crate) fn serialize(entries: &[Entry]) -> Vec<u8> {
     let (mut header, mut data) = (Map::new(), Vec::new());
     for entry in entries {
         let from = data.len();
@@ -71,13 +71,13 @@ pub(super) fn serialize(entries: &[Entry]) -> Vec<u8> {
 }
 
 /// A safetensors file with any header.
-pub(super) fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn with_header(header: &str, data: &[u8]) -> Vec<u8> {
     let length = u64::try_from(header.len()).unwrap().to_le_bytes();
     [length.as_slice(), header.as_bytes(), data].concat()
 }
 
 /// A folder with a configuration and files.
-pub(super) fn folder(config: &Value, files: &[(&str, &[u8])]) -> TempDir {
+pub(crate) fn folder(config: &Value, files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write_whole(&folder.path().join("config.json"), config.to_string().as_bytes()).unwrap();
     for (name, bytes) in files {
@@ -87,12 +87,12 @@ pub(super) fn folder(config: &Value, files: &[(&str, &[u8])]) -> TempDir {
 }
 
 /// A folder with one weight file.
-pub(super) fn model(config: &Value, entries: &[Entry]) -> TempDir {
+pub(crate) fn model(config: &Value, entries: &[Entry]) -> TempDir {
     folder(config, &[("model.safetensors", &serialize(entries))])
 }
 
 /// What opening a folder says, without the folder's own path.
-pub(super) fn refusal(folder: &TempDir) -> String {
+pub(crate) fn refusal(folder: &TempDir) -> String {
     let error = Checkpoint::open(folder.path()).unwrap_err().to_string();
     assert!(!error.contains('\n'), "more than one line: {error}");
     error.replace(&folder.path().display().to_string(), "DIR")

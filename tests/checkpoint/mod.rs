@@ -2,6 +2,6 @@
 
 mod bad_config;
 mod bad_files;
-mod fixture;
+pub(crate) mod fixture;
 mod folders;
 mod spellings;

@@ -1,0 +1,13 @@
+//! The program as a user meets it: what it prints, what it leaves on the disk, and how it refuses what it cannot use.
+
+#[cfg(feature = "engine")]
+mod bad_models;
+#[cfg(feature = "engine")]
+mod bad_requests;
+#[cfg(feature = "engine")]
+mod experiments;
+mod help;
+#[cfg(feature = "engine")]
+mod readme;
+#[cfg(feature = "engine")]
+mod whole_lines;
