@@ -198,6 +198,9 @@ pub fn verdict(runs: &[ArmRun], outcomes: &[Outcome], judged: Verdict) -> Verdic
 pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec<String> {
     let arms = || outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
     let mut says: Vec<String> = arms().filter_map(of_prompts).chain(arms().filter_map(of_rows)).collect();
+    if arms().any(|arm| arm.verdict == Verdict::Identical && arm.rows.is_some_and(|rows| rows.differ > 0)) {
+        says.push("The verdict is about the text; rows are counted apart.".to_owned());
+    }
     let silent = runs.iter().filter(|run| run.width.is_some()).all(|run| run.drafted == 0);
     if verdict == Verdict::Vacuous && silent {
         says.push(
@@ -247,7 +250,7 @@ fn of_rows(outcome: &Outcome) -> Option<String> {
     let RowCount { compared, differ } = outcome.rows.filter(|rows| rows.differ > 0)?;
     let rows = if compared == 1 { "row has" } else { "rows have" };
     let tokens = if outcome.first_differences.is_empty() {
-        "all tokens are equal. The verdict is about the text; rows are counted apart"
+        "all tokens are equal"
     } else {
         "rows are compared up to each prompt's first difference"
     };
