@@ -188,6 +188,16 @@ impl Setting {
         Ok(Self { layer, target, route })
     }
 
+    fn misplaced(&self, mixers: &[&'static str]) -> Option<String> {
+        let layer = usize::from(self.layer?);
+        let Some(mixer) = mixers.get(layer) else {
+            return Some(format!("layer {layer} of a model with layers 0 to {}", mixers.len() - 1));
+        };
+        let there = |op: Op| matches!(op.block(), Some("" | "mlp")) || op.block() == Some(mixer);
+        let any = Op::all().filter(|op| self.target.holds(*op)).any(there);
+        (!any).then(|| format!("{self}: layer {layer} has no such operation, its mixer is {mixer}"))
+    }
+
     /// The narrower a setting, the later it is applied.
     fn narrowness(&self) -> (bool, bool) {
         (self.layer.is_some(), matches!(self.target, Target::One(_)))
@@ -217,16 +227,11 @@ fn split_layer(key: &str) -> Result<(Option<u16>, Option<&str>, &str), RouteErro
 pub struct Routes(Vec<Setting>);
 
 impl Routes {
-    /// These routes with `more` applied after them.
+    /// What is wrong with the first setting of a layer that has no such operation; `mixers` has each layer's block,
+    /// `attn` or `delta`.
     #[must_use]
-    pub fn with(&self, more: &Routes) -> Routes {
-        Routes(self.0.iter().chain(&more.0).copied().collect())
-    }
-
-    /// The largest layer that is named.
-    #[must_use]
-    pub fn last_layer(&self) -> Option<u16> {
-        self.0.iter().filter_map(|setting| setting.layer).max()
+    pub fn misplaced(&self, mixers: &[&'static str]) -> Option<String> {
+        self.0.iter().find_map(|setting| setting.misplaced(mixers))
     }
 }
 
@@ -364,6 +369,18 @@ mod tests {
             "linear=rows:6,attention=per-position,rope=rows,delta=chain,conv=whole,layer.5.o_proj=rows"
         );
         assert_eq!(printed.parse::<Routes>().unwrap(), routes);
+    }
+
+    #[test]
+    fn a_setting_for_an_operation_that_the_layer_lacks_is_named() {
+        let misplaced = |text: &str| text.parse::<Routes>().unwrap().misplaced(&["delta", "attn"]);
+        for fits in ["", "o_proj=rows", "layer.1.o_proj=rows", "layer.0.conv=rows", "layer.0.linear=rows"] {
+            assert_eq!(misplaced(fits), None, "{fits}");
+        }
+        let lacks = misplaced("layer.0.o_proj=rows").unwrap();
+        insta::assert_snapshot!(lacks, @"layer.0.o_proj=rows: layer 0 has no such operation, its mixer is delta");
+        let beyond = misplaced("layer.2.down_proj=rows").unwrap();
+        insta::assert_snapshot!(beyond, @"layer 2 of a model with layers 0 to 1");
     }
 
     #[test]

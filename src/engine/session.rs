@@ -1,6 +1,7 @@
 //! A model set up for one arm: its plans, its chooser, what is recorded. Plain decoding and rounds share it.
 
 use super::cache::{Caches, Rewind};
+use super::checkpoint::Mixer;
 use super::error::{Error, Result};
 use super::model::{Logits, TextModel};
 use super::pass::Pass;
@@ -97,15 +98,13 @@ impl<'a> Session<'a> {
     /// Sets `model` up; `tap` watches every forward.
     ///
     /// # Errors
-    /// When the routes name a layer that the model does not have.
+    /// When the routes name a layer, or an operation of a layer, that the model does not have.
     pub fn new(model: &'a TextModel, options: &'a Options, tap: &'a mut dyn Tap) -> Result<Self> {
         let config = model.config();
         let layers = config.layers.len();
-        if let Some(layer) = options.routes.last_layer().filter(|layer| usize::from(*layer) >= layers) {
-            let last = layers - 1;
-            return Err(Error::Request(format!(
-                "set routes: layer {layer} of a model with layers 0 to {last}"
-            )));
+        let mixers: Vec<&str> = config.layers.iter().map(mixer_block).collect();
+        if let Some(says) = options.routes.misplaced(&mixers) {
+            return Err(Error::Request(format!("set routes: {says}")));
         }
         let banned: &[TokenId] = if options.ignore_eos { &options.end_ids } else { &[] };
         Ok(Self {
@@ -227,5 +226,13 @@ impl<'a> Session<'a> {
             return Some(FinishReason::Stop);
         }
         (stream.len() >= request.max_tokens).then_some(FinishReason::Length)
+    }
+}
+
+/// The block of operations that a layer's mixer is made of.
+fn mixer_block(mixer: &Mixer) -> &'static str {
+    match mixer {
+        Mixer::Attention(_) => "attn",
+        Mixer::DeltaNet(_) => "delta",
     }
 }
