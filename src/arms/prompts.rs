@@ -28,7 +28,7 @@ pub enum PromptError {
         /// Where it was given.
         origin: String,
         /// What the tokenizer said.
-        source: TokenizerError,
+        source: Box<TokenizerError>,
     },
     /// A prompt without ids.
     #[error("read {origin}: the prompt is empty; decoding starts from at least one id")]
@@ -99,7 +99,7 @@ impl PromptSet {
     fn encode(&mut self, origin: String, text: &str, tokenizer: &Tokenizer) -> Result<(), PromptError> {
         match tokenizer.encode(text) {
             Ok(ids) => self.add(origin, ids, Some(text.to_owned())),
-            Err(source) => return Err(PromptError::Tokenizer { origin, source }),
+            Err(source) => return Err(PromptError::Tokenizer { origin, source: Box::new(source) }),
         }
         Ok(())
     }

@@ -172,8 +172,12 @@ struct Setting {
 impl Setting {
     fn parse(text: &str) -> Result<Self, RouteError> {
         let (key, value) = text.split_once('=').ok_or_else(|| RouteError::NoEquals(text.to_owned()))?;
-        let (layer, word) = split_layer(key.trim())?;
+        let (layer, block, word) = split_layer(key.trim())?;
         let target = Target::parse(word)?;
+        let inside = |block| matches!(target, Target::One(op) if op.block() == Some(block));
+        if !block.is_none_or(inside) {
+            return Err(RouteError::BadLayer(key.to_owned()));
+        }
         let route: Route = value.trim().parse()?;
         if !Op::all().filter(|op| target.holds(*op)).all(|op| route.fits(op)) {
             return Err(RouteError::Misfit { op: word.to_owned(), route });
@@ -199,13 +203,13 @@ impl fmt::Display for Setting {
     }
 }
 
-/// `layer.5.attn.o_proj` or `layer.5.o_proj` gives layer 5; a bare word gives none.
-fn split_layer(key: &str) -> Result<(Option<u16>, &str), RouteError> {
-    let Some(rest) = key.strip_prefix("layer.") else { return Ok((None, key)) };
+/// `layer.5.attn.o_proj` gives layer 5, block `attn`; the block may be left out; a bare word gives neither.
+fn split_layer(key: &str) -> Result<(Option<u16>, Option<&str>, &str), RouteError> {
+    let Some(rest) = key.strip_prefix("layer.") else { return Ok((None, None, key)) };
     let bad = || RouteError::BadLayer(key.to_owned());
     let (number, path) = rest.split_once('.').ok_or_else(bad)?;
-    let word = path.rsplit('.').next().ok_or_else(bad)?;
-    Ok((Some(number.parse().map_err(|_| bad())?), word))
+    let (block, word) = path.split_once('.').map_or((None, path), |(block, word)| (Some(block), word));
+    Ok((Some(number.parse().map_err(|_| bad())?), block, word))
 }
 
 /// Overrides of the default routes, as written.
@@ -372,5 +376,8 @@ mod tests {
         assert!(matches!(refused("delta=rows"), RouteError::Misfit { .. }));
         assert!(matches!(refused("layer.x.o_proj=rows"), RouteError::BadLayer(_)));
         assert!(matches!(refused("layer.3.lm_head=rows"), RouteError::BadLayer(_)));
+        assert!(matches!(refused("layer.3.delta.o_proj=rows"), RouteError::BadLayer(_)));
+        assert!(matches!(refused("layer.3.attn.linear=rows"), RouteError::BadLayer(_)));
+        assert!("layer.3.attn.o_proj=rows".parse::<Routes>().is_ok());
     }
 }

@@ -43,16 +43,19 @@ pub struct Outcome {
     /// Logit rows, counted apart from the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowCount>,
+    /// Where the first of the rows with other bytes stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_row: Option<PartedAt>,
     /// Rounds that rejected a proposal.
     pub rewinds: u64,
 }
 
-/// Where one prompt's streams part.
+/// Where one prompt's streams or rows part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PartedAt {
     /// The prompt's number.
     pub prompt: i64,
-    /// Stream index of the first token that differs.
+    /// Stream index of the first token, or of the token whose row, differs.
     pub token: usize,
 }
 
@@ -104,6 +107,11 @@ impl PartedAt {
     pub fn place(&self, prompts: usize) -> String {
         if prompts > 1 { format!("prompt {}, {}", self.prompt, self.token) } else { self.token.to_string() }
     }
+
+    /// `prompt 3, token 12`.
+    fn named(self) -> String {
+        format!("prompt {}, token {}", self.prompt, self.token)
+    }
 }
 
 impl Outcome {
@@ -120,6 +128,7 @@ impl Outcome {
             prompts: 0,
             first_differences: Vec::new(),
             rows: None,
+            first_row: None,
             rewinds: judged.map_or(0, |arm| arm.compared.rewinds),
         };
         if let Some(null) = nulls.iter().find(|null| null.file == run.file) {
@@ -150,6 +159,8 @@ impl Outcome {
                 let sum = self.rows.get_or_insert(RowCount { compared: 0, differ: 0 });
                 sum.compared += rows.rows;
                 sum.differ += rows.bytes_differ;
+                let first = rows.first.as_ref().map(|first| PartedAt { prompt, token: first.index });
+                self.first_row = self.first_row.or(first);
             }
         }
     }
@@ -198,6 +209,9 @@ pub fn verdict(runs: &[ArmRun], outcomes: &[Outcome], judged: Verdict) -> Verdic
 pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec<String> {
     let arms = || outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
     let mut says: Vec<String> = arms().filter_map(of_prompts).chain(arms().filter_map(of_rows)).collect();
+    if arms().any(|arm| arm.verdict == Verdict::Identical && arm.rows.is_some_and(|rows| rows.differ > 0)) {
+        says.push("The verdict is about the text; rows are counted apart.".to_owned());
+    }
     let silent = runs.iter().filter(|run| run.width.is_some()).all(|run| run.drafted == 0);
     if verdict == Verdict::Vacuous && silent {
         says.push(
@@ -247,13 +261,15 @@ fn of_rows(outcome: &Outcome) -> Option<String> {
     let RowCount { compared, differ } = outcome.rows.filter(|rows| rows.differ > 0)?;
     let rows = if compared == 1 { "row has" } else { "rows have" };
     let tokens = if outcome.first_differences.is_empty() {
-        "all tokens are equal. The verdict is about the text; rows are counted apart"
+        "all tokens are equal"
     } else {
         "rows are compared up to each prompt's first difference"
     };
+    let place = outcome.first_row.map(|first| format!(", the first at {}", first.named()));
     Some(format!(
-        "{}: {differ} of {compared} {rows} other bytes than plain decoding's; {tokens}.",
-        outcome.label()
+        "{}: {differ} of {compared} {rows} other bytes than plain decoding's{}; {tokens}.",
+        outcome.label(),
+        place.unwrap_or_default()
     ))
 }
 
@@ -276,6 +292,7 @@ mod tests {
             prompts,
             first_differences: parted.iter().enumerate().map(first).collect(),
             rows: None,
+            first_row: None,
             rewinds: 0,
         }
     }
@@ -298,11 +315,9 @@ mod tests {
     #[test]
     fn rows_are_said_apart_from_the_text() {
         let rows = Some(RowCount { compared: 256, differ: 252 });
-        let equal = of_rows(&Outcome { rows, ..outcome(&[], 4) }).unwrap();
-        assert!(
-            equal.contains("252 of 256 rows have other bytes") && equal.contains("all tokens are equal"),
-            "{equal}"
-        );
+        let first_row = Some(PartedAt { prompt: 2, token: 4 });
+        let equal = of_rows(&Outcome { rows, first_row, ..outcome(&[], 4) }).unwrap();
+        insta::assert_snapshot!(equal, @"w4: 252 of 256 rows have other bytes than plain decoding's, the first at prompt 2, token 4; all tokens are equal.");
         let parted = of_rows(&Outcome { rows, ..outcome(&[5], 4) }).unwrap();
         assert!(!parted.contains("all tokens are equal"), "{parted}");
         assert!(

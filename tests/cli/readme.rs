@@ -3,6 +3,7 @@
 
 use exactness::transcript::files::write_whole;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 const README: &str = include_str!("../../README.md");
@@ -24,6 +25,8 @@ fn every_console_block() {
     let copy = folder.join("README.md");
     write_whole(&copy, README.as_bytes()).unwrap();
     fs::create_dir(folder.join("README.in")).unwrap();
+    let reports = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
+    symlink(reports, folder.join("README.in/reports")).unwrap();
     trycmd::TestCases::new().env("COLUMNS", "110").case(copy.to_str().unwrap()).run();
     // With TRYCMD=overwrite the copy has what was printed.
     let after = fs::read_to_string(&copy).unwrap();

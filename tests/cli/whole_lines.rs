@@ -1,7 +1,7 @@
 //! A run that ends anywhere leaves whole lines: killed at any moment, or stopped by a full disk.
 
 use crate::kit::exactness;
-use exactness::transcript::Line;
+use exactness::transcript::parse::parse_line;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn whole_lines(folder: &Path) -> Vec<(PathBuf, usize)> {
     let counted = transcripts.map(|file| {
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.is_empty() || text.ends_with('\n'), "{} ends in half a line", file.display());
-        let lines = text.lines().map(|line| serde_json::from_str::<Line>(line));
+        let lines = text.lines().map(|line| parse_line(line.as_bytes()));
         let lines = lines
             .enumerate()
             .map(|(number, line)| line.unwrap_or_else(|error| panic!("line {number}: {error}")));
