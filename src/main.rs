@@ -7,7 +7,7 @@ fn main() -> ExitCode {
     let code = usage::read().map_or_else(
         |code| code,
         |cli| {
-            cli.run().unwrap_or_else(|error| {
+            exit::guarded(|| cli.run()).unwrap_or_else(|error| {
                 console::error(&error);
                 exit::code_of(&error)
             })

@@ -10,6 +10,7 @@ mod commands;
 mod compare;
 #[cfg(feature = "engine")]
 mod engine;
+mod hostile;
 mod import;
 mod kit;
 mod lawful;

@@ -152,14 +152,16 @@ pub fn vacuous(arm: &Side<'_>, speculates: bool, compared: Option<&Compared>) ->
 
 fn speculated(arm: &Side<'_>) -> Answer {
     match (arm.rounds_run(), arm.proposed()) {
-        (Some(0), _) => {
-            let says =
-                "the arm ran 0 rounds (declined?): equality says nothing about the verify path".to_owned();
-            broken("vacuous", json!("rounds > 0"), json!(0), says)
+        (Some(rounds @ ..=0), _) => {
+            let says = format!(
+                "the arm ran {rounds} rounds (declined?): equality says nothing about the verify path"
+            );
+            broken("vacuous", json!("rounds > 0"), json!(rounds), says)
         }
-        (_, Some(0)) => {
-            let says = "the arm proposed 0 tokens: equality says nothing about the accept path".to_owned();
-            broken("vacuous", json!("proposals > 0"), json!(0), says)
+        (_, Some(proposed @ ..=0)) => {
+            let says =
+                format!("the arm proposed {proposed} tokens: equality says nothing about the accept path");
+            broken("vacuous", json!("proposals > 0"), json!(proposed), says)
         }
         (None, _) => Answer::Missing("counters.rounds"),
         (Some(_), None) => Answer::Missing("counters.drafted"),

@@ -33,6 +33,8 @@ pub struct Judge {
     window: Window,
     compared: Compared,
     incomplete: Option<Cut>,
+    /// A server counted tokens; its sums can be judged without a stream.
+    reported: bool,
     spare: Spare,
 }
 
@@ -98,6 +100,7 @@ impl Judge {
             window: Window::default(),
             compared: Compared::default(),
             incomplete: None,
+            reported: false,
             spare: Vec::new(),
             facts,
         }
@@ -200,8 +203,10 @@ impl Judge {
         if !footer.complete && self.incomplete.is_none() {
             self.incomplete = Some(Cut::NotComplete { sequence: footer.sequence });
         }
+        self.reported |= footer.usage.is_some_and(|usage| usage.completion_tokens > Some(0));
         let told = footer.tokens.as_ref().map(Vec::len);
-        self.close(&open.state, told);
+        let recorded = || open.state.assembled().map(<[_]>::len);
+        self.close(&open.state, told.or_else(recorded).or_else(|| spelled(footer)));
     }
 
     /// Counts a sequence whose last line was seen; its state is no longer needed.
@@ -218,7 +223,7 @@ impl Judge {
         let proposed = round.draft.len() as u64;
         compared.rounds += 1;
         compared.proposed += proposed;
-        compared.accepted += u64::try_from(round.accepted).unwrap_or(0);
+        compared.accepted = compared.accepted.saturating_add(u64::try_from(round.accepted).unwrap_or(0));
         compared.rewinds +=
             u64::from(u64::try_from(round.accepted).is_ok_and(|accepted| accepted < proposed));
         compared.rows += round.rows.as_ref().map_or(0, Vec::len) as u64;
@@ -329,7 +334,8 @@ impl Judge {
         let verdict = match cut {
             _ if sequences.iter().any(|sequence| sequence.finding.is_some()) => Verdict::Inconsistent,
             Some(_) => Verdict::CutRun,
-            None if checked.is_empty() => Verdict::Vacuous,
+            // Laws about lengths and reasons hold of nothing too.
+            None if checked.is_empty() || self.compared.is_nothing() && !self.reported => Verdict::Vacuous,
             None => Verdict::Consistent,
         };
         ArmJudgement {
@@ -343,6 +349,12 @@ impl Judge {
             sequences,
         }
     }
+}
+
+/// The length of a stream that a server told as strings or log-probabilities and not as ids. Usage is no stream.
+fn spelled(footer: &Footer) -> Option<usize> {
+    let strings = footer.token_strings.as_ref().map(Vec::len);
+    strings.or_else(|| footer.logprobs.as_ref().map(Vec::len))
 }
 
 /// A round without its rows, small enough to keep.

@@ -79,6 +79,14 @@ pub struct Compared {
     pub bytes: u64,
 }
 
+impl Compared {
+    /// Nothing was looked at that a law could have found wrong.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        self.tokens == 0 && self.rounds == 0 && self.steps == 0
+    }
+}
+
 /// A law that could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotCheckable {

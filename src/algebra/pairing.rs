@@ -169,6 +169,19 @@ fn scan<E>(
 }
 
 impl Pairing {
+    /// The prompts could not be held against each other: equal streams are then no proof, because nothing shows that
+    /// they answer the same question. A difference stays one.
+    pub fn without_prompt(&mut self, key: &'static str) {
+        self.missing.push(("prompt", key));
+        if self.verdict == Verdict::Identical {
+            self.verdict = Verdict::NotRun;
+            self.notes.push(
+                "the streams are equal, but the prompts are not known on both sides (importers take --prompt-ids)"
+                    .to_owned(),
+            );
+        }
+    }
+
     fn empty() -> Self {
         Self {
             verdict: Verdict::Identical,

@@ -71,6 +71,7 @@ impl Open {
             }
             TokenLine::Step(step) => {
                 self.state.steps += 1;
+                self.state.last_step = Some(step.index);
                 self.state.push(step.token, facts);
             }
         }

@@ -3,6 +3,7 @@
 //! A stream may be known as ids, as strings, as text or not at all, whole from a footer or piece by piece from the
 //! rounds. Everything that compares asks here, so that all comparisons agree on what the stream was.
 
+use crate::transcript::arm::{Entry, in_order};
 use crate::transcript::{Footer, Prefill, Round, Row, Step, TokenId};
 use std::borrow::Cow;
 
@@ -54,8 +55,12 @@ impl<'a> Side<'a> {
     #[must_use]
     pub fn assembled(&self) -> Option<Vec<TokenId>> {
         let mut tokens = vec![self.first_token()?];
-        tokens.extend(self.steps.iter().map(|step| step.token));
-        tokens.extend(self.rounds.iter().flat_map(|round| round.emitted.iter().copied()));
+        for (_, entry) in in_order(self.steps, self.rounds) {
+            match entry {
+                Entry::Step(step) => tokens.push(step.token),
+                Entry::Round(round) => tokens.extend(&round.emitted),
+            }
+        }
         Some(tokens)
     }
 
@@ -63,13 +68,19 @@ impl<'a> Side<'a> {
     fn first_token(&self) -> Option<TokenId> {
         let of_round = || self.rounds.first().filter(|round| round.round == 0).map(|round| round.bonus);
         let of_step = || self.steps.first().filter(|step| step.index == 1).map(|step| step.input);
-        self.prefill.map(|prefill| prefill.token).or_else(of_round).or_else(of_step)
+        self.prefill.map(|prefill| prefill.token).or_else(of_step).or_else(of_round)
     }
 
-    /// The stream as the server spelled its tokens.
+    /// The stream as the server spelled its tokens, unless what else is known of it has another length: equal
+    /// beginnings are no equal streams.
     #[must_use]
     pub fn strings(&self) -> Option<&'a [String]> {
-        self.footer?.token_strings.as_deref()
+        let strings = self.footer?.token_strings.as_deref()?;
+        let usage = || usize::try_from(self.footer?.usage?.completion_tokens?).ok();
+        let length = self.ids().map(|ids| ids.len()).or_else(usage);
+        // An end id may be counted and not shown, or shown by the ids alone.
+        let fits = length.is_none_or(|length| strings.len() == length || strings.len() + 1 == length);
+        fits.then_some(strings)
     }
 
     /// The text.
@@ -112,11 +123,10 @@ impl<'a> Side<'a> {
     }
 
     /// The stream index before each round's first token, with the round.
-    fn starts(&self) -> impl Iterator<Item = (usize, &'a Round)> {
-        self.rounds.iter().scan(1 + self.steps.len(), |next, round| {
-            let start = *next;
-            *next += round.emitted.len();
-            Some((start, round))
+    pub fn starts(&self) -> impl Iterator<Item = (usize, &'a Round)> + use<'a> {
+        in_order(self.steps, self.rounds).filter_map(|(start, entry)| match entry {
+            Entry::Step(_) => None,
+            Entry::Round(round) => Some((start, round)),
         })
     }
 
@@ -160,12 +170,13 @@ impl<'a> Side<'a> {
             }
         };
         put(0, self.prefill.and_then(|prefill| prefill.row.as_ref()));
-        for (offset, step) in self.steps.iter().enumerate() {
-            put(1 + offset, step.row.as_ref());
-        }
-        for (start, round) in self.starts() {
-            for (offset, row) in round.rows.iter().flatten().take(round.emitted.len()).enumerate() {
-                put(start + offset, Some(row));
+        for (start, entry) in in_order(self.steps, self.rounds) {
+            match entry {
+                Entry::Step(step) => put(start, step.row.as_ref()),
+                Entry::Round(round) => {
+                    let kept = round.rows.iter().flatten().take(round.emitted.len());
+                    kept.enumerate().for_each(|(offset, row)| put(start + offset, Some(row)));
+                }
             }
         }
         rows

@@ -3,13 +3,14 @@
 use super::check_algebra::Format;
 use super::exit::Failure;
 use super::judged::Style;
-use super::judging::judge_path;
+use super::judging::{judge_path, standard_input_once};
 use super::{compared, console, settings};
-use crate::algebra::{Verdict, judge_arm};
+use crate::algebra::judge_arm;
 use crate::results::Judgement;
 use crate::results::comparing::{self, Contestant};
 use crate::transcript::Arm;
 use anyhow::Context as _;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Compares arms with their reference: prompts, null arms, vacuity, streams, rows, and how the first flip is judged.
@@ -35,11 +36,27 @@ fn margin(text: &str) -> Result<f64, String> {
 }
 
 impl Compare {
+    /// A run is always identical to itself, so that comparing it with itself compares nothing.
+    fn refuse_itself(&self) -> Result<(), Failure> {
+        // What cannot be resolved is said when it is read.
+        let real = |path: &PathBuf| std::fs::canonicalize(path).ok().filter(|path| path.is_file());
+        let against: BTreeSet<PathBuf> = self.against.iter().filter_map(real).collect();
+        match self.arms.iter().find(|arm| real(arm).is_some_and(|path| against.contains(&path))) {
+            None => Ok(()),
+            Some(arm) => Err(Failure::usage(format!(
+                "{} stands on both sides: a run is always identical to itself; leave it out on one side",
+                arm.display()
+            ))),
+        }
+    }
+
     /// Runs the verb.
     ///
     /// # Errors
     /// When a transcript or its kept rows cannot be read.
     pub fn run(self) -> anyhow::Result<u8> {
+        standard_input_once(self.arms.iter().chain(&self.against))?;
+        self.refuse_itself()?;
         let judgement =
             comparing::compare(contestants(&self.arms)?, contestants(&self.against)?, self.margin)
                 .map_err(|error| Failure::unparseable(format!("failed to {error}")))?;
@@ -54,17 +71,11 @@ fn contestants(paths: &[PathBuf]) -> anyhow::Result<Vec<Contestant>> {
 
 /// Read twice where it can be: the judge wants lines with their numbers, the comparison the whole arm.
 fn contestant(path: &Path) -> anyhow::Result<Contestant> {
-    if path.as_os_str() == "-" {
-        let arm = Arm::read(path).map_err(Failure::from)?;
-        let judged = judge_arm(&arm);
-        return Ok(Contestant { arm, judged });
-    }
-    let judged = judge_path(path).map_err(Failure::from)?;
-    let arm = Arm::read(path).map_err(|error| match judged.verdict {
-        // A run that was cut inside its header is a cut run like any other, only that nothing of it is left.
-        Verdict::CutRun => Failure { code: Verdict::CutRun.exit_code(), says: format!("cut run: {error}") },
-        _ => Failure::from(error),
-    })?;
+    // Standard input and pipes can be read once; a file is judged line by line first, then read for comparing.
+    let once = !path.is_file();
+    let before = if once { None } else { Some(judge_path(path).map_err(Failure::from)?) };
+    let arm = Arm::read(path).map_err(Failure::from)?;
+    let judged = before.unwrap_or_else(|| judge_arm(&arm));
     Ok(Contestant { arm, judged })
 }
 

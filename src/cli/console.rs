@@ -1,15 +1,27 @@
 //! The only writer to the terminal: results to standard output, everything else to standard error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// Prints a result line. A reader that has gone away (`| head`) is not an error of ours.
 pub fn out(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+    let _ = writeln!(io::stdout().lock(), "{}", harmless(text));
 }
 
 /// Prints a remark beside the results.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
+}
+
+/// Text for a terminal: what a transcript quotes must not move the cursor or change its colours.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let harms = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
+    if !text.contains(harms) {
+        return Cow::Borrowed(text);
+    }
+    let shown =
+        |letter: char| if harms(letter) { letter.escape_default().to_string() } else { letter.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 /// Prints help or the version, with the terminal's colours where there is one.

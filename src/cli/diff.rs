@@ -2,7 +2,7 @@
 
 use super::check_algebra::Format;
 use super::exit::Failure;
-use super::{console, settings};
+use super::{console, judging, settings};
 use crate::algebra::Verdict;
 use crate::results::provenance::{self, Provenance};
 use crate::transcript::Arm;
@@ -27,6 +27,7 @@ impl Diff {
     /// # Errors
     /// When a transcript cannot be read.
     pub fn run(&self) -> anyhow::Result<u8> {
+        judging::standard_input_once([&self.left, &self.right])?;
         let read = |path: &Path| Arm::read(path).map_err(Failure::from);
         let (left, right) = (read(&self.left)?, read(&self.right)?);
         let found = provenance::compare(&left.header, &right.header).context("failed to compare headers")?;

@@ -1,5 +1,6 @@
 //! Exit codes of errors. The codes of verdicts belong to [`crate::algebra::Verdict`].
 
+use crate::algebra::Verdict;
 use crate::transcript::ReadError;
 use std::fmt;
 
@@ -50,6 +51,9 @@ impl Failure {
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
         match error {
+            ReadError::Headless { .. } => {
+                Self { code: Verdict::CutRun.exit_code(), says: format!("{}: {error}", Verdict::CutRun) }
+            }
             ReadError::Io { .. } => Self::unavailable(error.to_string()),
             ReadError::Line { .. } => Self::unparseable(error.to_string()),
         }
@@ -63,6 +67,19 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// Runs a verb; a panic in it is a bug of this program and ends with the exit code that says so.
+///
+/// # Errors
+/// As the verb, or with [`BUG`].
+pub fn guarded(run: impl FnOnce() -> anyhow::Result<u8>) -> anyhow::Result<u8> {
+    // Nothing of the verb is used after it panicked.
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+    ended.unwrap_or_else(|_| {
+        let says = "a bug of this program: please report the lines above and the command line";
+        Err(Failure { code: BUG, says: says.to_owned() }.into())
+    })
+}
 
 /// The exit code of an error: the first [`Failure`] in its chain, else 5 for the system's refusals, else 70.
 #[must_use]

@@ -55,10 +55,10 @@ struct Common {
     #[arg(long)]
     arm: Option<String>,
     /// The block width; 1 is plain decoding.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
     width: Option<i64>,
     /// The token budget that was asked for.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     max_tokens: Option<i64>,
     /// The request said to ignore end ids.
     #[arg(long)]
@@ -140,6 +140,17 @@ impl Common {
     }
 
     fn write(&self, transcripts: Vec<Imported>) -> anyhow::Result<u8> {
+        // All of them or none: half a set of repeats would pass for a run without them.
+        for repeat in 0..transcripts.len() {
+            let path = record::repeat_path(&self.out, repeat);
+            if path.exists() {
+                let says = format!(
+                    "failed to import: write {}: it is already there; choose another --out",
+                    path.display()
+                );
+                return Err(Failure::unavailable(says).into());
+            }
+        }
         for (repeat, imported) in transcripts.into_iter().enumerate() {
             let path = record::repeat_path(&self.out, repeat);
             let says = imported.summary();

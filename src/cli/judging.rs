@@ -22,6 +22,7 @@ const BATCH: usize = 4;
 /// # Errors
 /// When an argument is not there or a folder cannot be read.
 pub fn transcripts(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    standard_input_once(arguments)?;
     let mut files = Vec::new();
     for argument in arguments {
         if argument.is_dir() {
@@ -33,6 +34,18 @@ pub fn transcripts(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     Ok(files)
+}
+
+/// Standard input holds one transcript: a second reader of it would see an empty file.
+///
+/// # Errors
+/// When `-` is named more than once.
+pub fn standard_input_once<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+    let times = paths.into_iter().filter(|path| path.as_os_str() == "-").count();
+    if times > 1 {
+        return Err(Failure::usage("`-` is named twice; standard input holds one transcript"));
+    }
+    Ok(())
 }
 
 fn unavailable(path: &Path, error: &io::Error) -> Failure {

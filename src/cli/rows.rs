@@ -4,7 +4,8 @@ use super::console;
 use super::exit::Failure;
 use crate::transcript::Arm;
 use crate::transcript::export::{self, ExportError};
-use std::path::PathBuf;
+use crate::transcript::writer::rows_path;
+use std::path::{Path, PathBuf};
 
 /// Kept logit rows.
 #[derive(Debug, clap::Args)]
@@ -33,6 +34,13 @@ impl Rows {
     pub fn run(self) -> anyhow::Result<u8> {
         let What::Export { file, out } = self.what;
         let arm = Arm::read(&file).map_err(Failure::from)?;
+        let out_is = |path: &Path| {
+            std::fs::canonicalize(path).is_ok_and(|path| Some(path) == std::fs::canonicalize(&out).ok())
+        };
+        if out_is(&file) || out_is(&rows_path(&file)) {
+            let says = format!("{} is the recording itself; choose another --out", out.display());
+            return Err(Failure::usage(says).into());
+        }
         let rows = export::safetensors(&arm, &out).map_err(|error| failure(&error))?;
         console::out(&format!("{}: {rows} rows", out.display()));
         Ok(0)
@@ -42,7 +50,7 @@ impl Rows {
 fn failure(error: &ExportError) -> Failure {
     let says = format!("failed to {error}");
     match error {
-        ExportError::Kept(_) => Failure::unparseable(says),
+        ExportError::Kept(_) | ExportError::Twice(_) => Failure::unparseable(says),
         ExportError::None(_) | ExportError::Write(_) => Failure::unavailable(says),
     }
 }

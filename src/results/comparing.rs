@@ -47,27 +47,36 @@ pub fn compare(
     let own = null_arms(&mut arms);
     let theirs = null_arms(&mut references);
     let mut observed = Vec::new();
-    for (index, contestant) in
-        arms.iter_mut().enumerate().filter(|(_, contestant)| !is_repeat(&contestant.arm))
-    {
+    let repeats: Vec<bool> = arms.iter().map(|contestant| run_of(&arms, &contestant.arm).is_some()).collect();
+    let runs = || repeats.iter().map(|repeat| !repeat);
+    for ((index, contestant), _) in arms.iter_mut().enumerate().zip(runs()).filter(|(_, run)| *run) {
         let against = Against { references: &references, broken: &theirs, margin };
         let broken: Vec<&Null> = own.iter().filter(|null| null.run == index).collect();
         against.compare(contestant, &broken, &mut observed)?;
     }
     let everyone = arms.into_iter().chain(references);
     let arms: Vec<ArmJudgement> = everyone.map(|contestant| contestant.judged).collect();
-    let verdict =
-        strongest(arms.iter().filter(|arm| speaks(arm)).map(|arm| arm.verdict)).unwrap_or(Verdict::NotRun);
+    let heard = arms.iter().zip(runs().chain(std::iter::repeat(false)));
+    let heard = heard.filter(|(arm, run)| *run || speaks(arm));
+    let verdict = strongest(heard.map(|(arm, _)| arm.verdict)).unwrap_or(Verdict::NotRun);
     Ok(Judgement { version: JUDGEMENT_VERSION, verdict, arms, patterns: patterns(&observed) })
 }
 
-/// A reference or a repeat of which only the footer is known has nothing to check by itself, and need not.
+/// A reference or a repeat of which only the footer is known has nothing to check by itself, and need not. An arm that
+/// should have been compared always speaks: one without a sequence was compared with nothing.
 fn speaks(arm: &ArmJudgement) -> bool {
     arm.verdict != Verdict::Vacuous || arm.sequences.iter().any(|sequence| sequence.against.is_some())
 }
 
 fn is_repeat(arm: &Arm) -> bool {
     arm.header.repeat.unwrap_or(0) > 0
+}
+
+/// The run that this repeat repeats. A repeat whose run was not given is an arm like any other: left out of the
+/// comparison, it would be called right without being looked at.
+fn run_of(all: &[Contestant], repeat: &Arm) -> Option<usize> {
+    let is_run = |other: &Contestant| !is_repeat(&other.arm) && same_arm(&other.arm, repeat);
+    if is_repeat(repeat) { all.iter().position(is_run) } else { None }
 }
 
 /// A repeat that is not equal to its run.
@@ -77,12 +86,11 @@ struct Null {
     sequence: i64,
 }
 
-/// Holds every repeat against its run; a repeat whose run was not given is judged by its own laws alone.
+/// Holds every repeat against its run.
 fn null_arms(all: &mut [Contestant]) -> Vec<Null> {
     let mut found: Vec<(usize, i64, Answer)> = Vec::new();
     for repeat in all.iter().filter(|contestant| is_repeat(&contestant.arm)) {
-        let run = all.iter().position(|other| !is_repeat(&other.arm) && same_arm(&other.arm, &repeat.arm));
-        let Some(run) = run else { continue };
+        let Some(run) = run_of(all, &repeat.arm) else { continue };
         for sequence in &repeat.arm.sequences {
             let first = all[run].arm.sequences.iter().find(|first| first.sequence == sequence.sequence);
             let answer = first.map_or(Answer::Missing("sequence"), |first| {
@@ -199,7 +207,11 @@ impl<'a> Against<'a> {
         }
         let mut pairing = self.streams(arm, sequence, &reference)?;
         if let Answer::Missing(key) = answer {
-            pairing.missing.push(("prompt", key));
+            pairing.without_prompt(key);
+        }
+        if speculated(reference.arm, &side(reference.sequence)) {
+            let note = "the reference speculates itself: a fault of both sides does not show; compare with plain decoding";
+            pairing.notes.push(note.to_owned());
         }
         Ok(pairing)
     }
@@ -212,7 +224,7 @@ impl<'a> Against<'a> {
     ) -> Result<Pairing, KeptError> {
         let lines = side(sequence);
         let terms = Terms {
-            speculates: between::speculates(arm.header.width, arm.header.kind),
+            speculates: speculated(arm, &lines),
             prompt: between::prompt_length(arm.prompt(sequence.sequence), &lines),
             margin: self.margin,
         };
@@ -239,6 +251,11 @@ impl<'a> Against<'a> {
         let place = having.iter().position(same).unwrap_or(0);
         (!having.is_empty()).then(|| having.swap_remove(place))
     }
+}
+
+/// By its header, or because a round verified more than one row whatever the header says.
+fn speculated(arm: &Arm, lines: &Side<'_>) -> bool {
+    between::speculates(arm.header.width, arm.header.kind) || lines.rounds.iter().any(|round| round.width > 1)
 }
 
 fn observe(arm: &Arm, lines: &Side<'_>, pairing: &Pairing, differs_from_itself: bool) -> Observation {

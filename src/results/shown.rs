@@ -14,11 +14,7 @@ pub fn rounds(side: &Side<'_>, spell: Spell<'_>) -> Table {
         Table::new().number("round").number("index").number("width").text("bonus").text("accepted");
     table =
         table.text("rejected").text("own choice").number("rewind").text("cache").text("remark").text("text");
-    let mut index = 1 + side.steps.len();
-    for round in side.rounds {
-        table.row(round_row(round, index, spell));
-        index += round.emitted.len();
-    }
+    side.starts().for_each(|(index, round)| table.row(round_row(round, index, spell)));
     table
 }
 
@@ -74,8 +70,8 @@ pub fn rows(side: &Side<'_>, round: &Round, prompt: Option<usize>, spell: Spell<
     let mut table =
         Table::new().number("row").text("fed").number("position").number("index").text("proposal");
     table = table.text("target").text("became").text("text").text("top").text("sha256");
-    let before = side.rounds.iter().take_while(|other| other.round != round.round);
-    let start = 1 + side.steps.len() + before.map(|other| other.emitted.len()).sum::<usize>();
+    // The very line, because a doubled round has its number twice.
+    let start = side.starts().find(|(_, other)| std::ptr::eq(*other, round)).map_or(1, |(start, _)| start);
     let rows = round.target.len().max(round.draft.len() + 1);
     let first = prompt.map(|length| length + start - 1);
     for row in 0..rows {
@@ -177,7 +173,7 @@ fn plural(count: usize, what: &str) -> String {
 #[must_use]
 pub fn summary(side: &Side<'_>) -> String {
     let tokens = side.ids().map(|ids| ids.len()).or_else(|| side.strings().map(<[String]>::len));
-    let accepted: i64 = side.rounds.iter().map(|round| round.accepted).sum();
+    let accepted: i64 = side.rounds.iter().fold(0, |sum: i64, round| sum.saturating_add(round.accepted));
     let footer = side
         .footer
         .map_or("no footer (cut run)", |footer| if footer.complete { "complete" } else { "not complete" });

@@ -18,6 +18,20 @@ struct Column {
     numeric: bool,
 }
 
+/// The most characters of a cell. Nobody reads more, and laying out a cell of a megabyte takes minutes.
+const LONGEST_CELL: usize = 2000;
+
+/// Both ends of a text that is too long for a cell.
+fn bounded(text: String) -> String {
+    let length = if text.len() > LONGEST_CELL { text.chars().count() } else { 0 };
+    if length <= LONGEST_CELL {
+        return text;
+    }
+    let start: String = text.chars().take(LONGEST_CELL / 2).collect();
+    let end: String = text.chars().skip(length - LONGEST_CELL / 2).collect();
+    format!("{start} … {end} ({length} characters)")
+}
+
 impl Table {
     /// A table without columns.
     #[must_use]
@@ -28,7 +42,7 @@ impl Table {
     /// Adds a column of text.
     #[must_use]
     pub fn text(mut self, name: &str) -> Self {
-        self.columns.push(Column { name: name.to_owned(), numeric: false });
+        self.columns.push(Column { name: bounded(name.to_owned()), numeric: false });
         self
     }
 
@@ -45,7 +59,7 @@ impl Table {
         I: IntoIterator<Item = T>,
         T: Into<String>,
     {
-        let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        let mut row: Vec<String> = cells.into_iter().map(|cell| bounded(cell.into())).collect();
         row.resize(self.columns.len(), String::new());
         self.rows.push(row);
     }

@@ -38,6 +38,36 @@ pub struct Sequence {
     pub footer: Option<Footer>,
 }
 
+/// A line that put tokens into the stream after the first.
+#[derive(Debug, Clone, Copy)]
+pub enum Entry<'a> {
+    /// One token of plain decoding.
+    Step(&'a Step),
+    /// One round.
+    Round(&'a Round),
+}
+
+/// Steps and rounds in stream order, with the stream index of each one's first token.
+///
+/// A drafter that starts late has steps before its rounds, one that stops has them after; a step's index says where.
+pub fn in_order<'a>(
+    steps: &'a [Step],
+    rounds: &'a [Round],
+) -> impl Iterator<Item = (usize, Entry<'a>)> + use<'a> {
+    let (mut steps, mut rounds, mut next) = (steps.iter().peekable(), rounds.iter(), 1);
+    std::iter::from_fn(move || {
+        let due = steps.next_if(|step| usize::try_from(step.index).is_ok_and(|index| index <= next));
+        let round = || rounds.next().map(Entry::Round);
+        let entry = due.map(Entry::Step).or_else(round).or_else(|| steps.next().map(Entry::Step))?;
+        let start = next;
+        next += match entry {
+            Entry::Step(_) => 1,
+            Entry::Round(round) => round.emitted.len(),
+        };
+        Some((start, entry))
+    })
+}
+
 impl Arm {
     /// Reads a file; `-` is standard input.
     ///
@@ -68,8 +98,7 @@ impl Arm {
             }
         }
         let Some(header) = header else {
-            let source = std::io::Error::other(Cut::NoHeader);
-            return Err(ReadError::Io { name: reader.name().to_owned(), source });
+            return Err(ReadError::Headless { name: reader.name().to_owned() });
         };
         for prompt in &header.prompts {
             entry(&mut sequences, prompt.sequence);
@@ -100,19 +129,25 @@ impl Sequence {
         let first = self.prefill.as_ref().map(|prefill| prefill.token);
         let bonus = || self.rounds.first().filter(|round| round.round == 0).map(|round| round.bonus);
         let input = || self.steps.first().filter(|step| step.index == 1).map(|step| step.input);
-        let mut tokens = vec![first.or_else(bonus).or_else(input)?];
-        tokens.extend(self.steps.iter().map(|step| step.token));
-        tokens.extend(self.rounds.iter().flat_map(|round| round.emitted.iter().copied()));
+        let mut tokens = vec![first.or_else(input).or_else(bonus)?];
+        for (_, entry) in in_order(&self.steps, &self.rounds) {
+            match entry {
+                Entry::Step(step) => tokens.push(step.token),
+                Entry::Round(round) => tokens.extend(&round.emitted),
+            }
+        }
         Some(tokens)
     }
 
     /// Its lines as a recorder writes them.
     pub fn lines(&self) -> impl Iterator<Item = Line> {
         let prefill = self.prefill.iter().cloned().map(Line::Prefill);
-        let steps = self.steps.iter().cloned().map(Line::Step);
-        let rounds = self.rounds.iter().cloned().map(|round| Line::Round(Box::new(round)));
+        let entries = in_order(&self.steps, &self.rounds).map(|(_, entry)| match entry {
+            Entry::Step(step) => Line::Step(step.clone()),
+            Entry::Round(round) => Line::Round(Box::new(round.clone())),
+        });
         let footer = self.footer.iter().cloned().map(|footer| Line::Footer(Box::new(footer)));
-        prefill.chain(steps).chain(rounds).chain(footer)
+        prefill.chain(entries).chain(footer)
     }
 
     fn cut(&self) -> Option<Cut> {

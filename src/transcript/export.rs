@@ -8,7 +8,7 @@ use super::{Arm, Row, Sequence};
 use safetensors::tensor::{Dtype, View};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 /// Rows could not be exported.
@@ -17,6 +17,9 @@ pub enum ExportError {
     /// The transcript keeps no rows.
     #[error("export rows of {0}: none were kept (no side file, or no row says where its bytes lie)")]
     None(String),
+    /// Two rows have one name.
+    #[error("export row {0}: it is recorded twice; `exactness check-algebra` says where")]
+    Twice(String),
     /// A row could not be read back.
     #[error(transparent)]
     Kept(#[from] KeptError),
@@ -79,18 +82,28 @@ pub fn safetensors(arm: &Arm, out: &Path) -> Result<usize, ExportError> {
         return Err(ExportError::None(arm.path.display().to_string()));
     }
     let count = rows.len();
+    let mut seen = BTreeSet::new();
+    for (name, lazy) in &rows {
+        // The container adds lengths up and takes the last of two tensors of one name without a word.
+        source.borrow().kept.check(lazy.row)?;
+        if !seen.insert(name.as_str()) {
+            return Err(ExportError::Twice(name.clone()));
+        }
+    }
     let note = HashMap::from([
         ("arm".to_owned(), arm.header.arm.clone()),
         ("kind".to_owned(), "logit rows".to_owned()),
     ]);
-    place_whole(out, |part| {
+    let placed = place_whole(out, |part| {
         safetensors::serialize_to_file(rows, Some(note), part).map_err(std::io::Error::other)?;
-        match source.borrow_mut().failed.take() {
-            Some(error) => Err(std::io::Error::other(error)),
-            None => Ok(()),
-        }
-    })?;
-    Ok(count)
+        let failed = source.borrow().failed.is_some();
+        if failed { Err(std::io::Error::other("a row could not be read back")) } else { Ok(()) }
+    });
+    // A row that cannot be read back is the transcript's trouble, not that of the file that is written.
+    match source.borrow_mut().failed.take() {
+        Some(error) => Err(error.into()),
+        None => Ok(placed.map(|()| count)?),
+    }
 }
 
 fn lazy<'a>(row: &'a Row, source: &'a RefCell<Source>) -> Lazy<'a> {
@@ -102,6 +115,8 @@ fn lazy<'a>(row: &'a Row, source: &'a RefCell<Source>) -> Lazy<'a> {
         _ => (Dtype::U8, 1),
     };
     let length = row.at.and_then(|[_, length]| usize::try_from(length).ok()).unwrap_or(0);
+    // A length that holds no whole number of values is bytes and nothing else.
+    let (dtype, size) = if length.is_multiple_of(size) { (dtype, size) } else { (Dtype::U8, 1) };
     Lazy { row, dtype, shape: [length / size], source }
 }
 
@@ -163,7 +178,7 @@ mod tests {
         let prefill = Prefill { sequence: 0, token: 1, cache_len: None, row: Some(row), state_sha256: None };
         writer.line(&Line::Prefill(prefill)).unwrap();
         let out = folder.path().join("rows.safetensors");
-        assert!(matches!(safetensors(&Arm::read(&path).unwrap(), &out), Err(ExportError::Write(_))));
+        assert!(matches!(safetensors(&Arm::read(&path).unwrap(), &out), Err(ExportError::Kept(_))));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

@@ -17,6 +17,12 @@ pub enum ReadError {
         /// What the system said.
         source: io::Error,
     },
+    /// The file ends before its header does: a cut run of which nothing is left.
+    #[error("read {name}: {}", Cut::NoHeader)]
+    Headless {
+        /// The file, `-` for standard input.
+        name: String,
+    },
     /// A line is not one of the format.
     #[error("read {name}, line {line}: {fault}")]
     Line {

@@ -4,6 +4,7 @@
 //! *not known*, never zero. Unknown keys are ignored; an unknown `type` is refused by the reader. Counts and
 //! ids are signed, because a judge has to be able to read the wrong values that it exists to report.
 
+use super::object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,12 +68,13 @@ pub struct Header {
     /// Classic or speculative.
     pub kind: ArmKind,
     /// One entry a sequence.
+    #[serde(deserialize_with = "object::list")]
     pub prompts: Vec<Prompt>,
     /// Rows verified in one target forward; 1 for classic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<i64>,
     /// Who proposed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub drafter: Option<Drafter>,
     /// How sequences of one window share their accepted length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,16 +95,16 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocab_size: Option<i64>,
     /// The target.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub model: Option<Model>,
     /// How each operation was computed, in the grammar of routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routes: Option<String>,
     /// The machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub host: Option<Host>,
     /// The library that computed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub backend: Option<Backend>,
     /// The command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,7 +119,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<i64>,
     /// For imports: which log, which lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub source: Option<Source>,
 }
 
@@ -252,7 +254,7 @@ pub struct Prefill {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_len: Option<i64>,
     /// The row that chose `token`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub row: Option<Row>,
     /// SHA-256 over KV and recurrent state entering round 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -274,7 +276,7 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_len: Option<i64>,
     /// The row that chose `token`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub row: Option<Row>,
 }
 
@@ -322,10 +324,10 @@ pub struct Round {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_committed: Option<i64>,
     /// One entry a verified row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe_list")]
     pub rows: Option<Vec<Row>>,
     /// Time spent, in microseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub micros: Option<Micros>,
 }
 
@@ -392,10 +394,10 @@ pub struct Footer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Vec<Option<f64>>>,
     /// Usage as the server reported it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub usage: Option<Usage>,
     /// Counters of the speculation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub counters: Option<Counters>,
 }
 

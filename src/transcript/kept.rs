@@ -47,7 +47,8 @@ impl Kept {
     #[must_use]
     pub fn beside(transcript: &Path) -> Self {
         let path = rows_path(transcript);
-        let file = File::open(&path).ok();
+        // Opening a pipe of that name would wait for its writer for ever.
+        let file = path.is_file().then(|| File::open(&path).ok()).flatten();
         let length = file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |data| data.len());
         Self { path, file, length }
     }
@@ -64,17 +65,28 @@ impl Kept {
         self.file.is_some() && row.at.is_some()
     }
 
+    /// Holds the place that the row says its bytes have against the side file.
+    ///
+    /// # Errors
+    /// When the file ends before the row does.
+    pub fn check(&self, row: &Row) -> Result<(), KeptError> {
+        let (Some([offset, length]), true) = (row.at, self.file.is_some()) else { return Ok(()) };
+        if offset.checked_add(length).is_some_and(|end| end <= self.length) {
+            return Ok(());
+        }
+        let source = io::ErrorKind::UnexpectedEof.into();
+        Err(KeptError::Read { path: self.path.clone(), offset, length, source })
+    }
+
     /// The row's raw bytes; none when they were not kept.
     ///
     /// # Errors
     /// When they should be there and are not, or do not match the row's digest.
     pub fn bytes(&mut self, row: &Row) -> Result<Option<Vec<u8>>, KeptError> {
+        // Before anything is allocated: the length comes from a file that may be wrong.
+        self.check(row)?;
         let (Some([offset, length]), Some(file)) = (row.at, &mut self.file) else { return Ok(None) };
         let fail = |source| KeptError::Read { path: self.path.clone(), offset, length, source };
-        // Checked before anything is allocated: the length comes from a file that may be wrong.
-        if offset.checked_add(length).is_none_or(|end| end > self.length) {
-            return Err(fail(io::ErrorKind::UnexpectedEof.into()));
-        }
         let mut bytes = vec![0; usize::try_from(length).map_err(|error| fail(io::Error::other(error)))?];
         file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut bytes)).map_err(fail)?;
         if row.sha256.as_ref().is_some_and(|digest| *digest != sha256(&bytes)) {

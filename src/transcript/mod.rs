@@ -13,6 +13,7 @@ pub mod format;
 pub mod import;
 pub mod kept;
 pub mod lean;
+mod object;
 pub mod order;
 pub mod parse;
 pub mod read;

@@ -10,6 +10,10 @@ use super::lean;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// The most characters of a line that a refusal quotes.
+const MOST_QUOTED: usize = 160;
 
 /// Reads one line, without its line end.
 ///
@@ -28,7 +32,7 @@ pub fn parse_line(bytes: &[u8]) -> Result<Line, LineFault> {
         "prefill" => Ok(Line::Prefill(object::<Prefill>(bytes)?)),
         "footer" => Ok(Line::Footer(Box::new(object::<Footer>(bytes)?))),
         "header" => header(bytes).map(|header| Line::Header(Box::new(header))),
-        other => Err(LineFault::UnknownType { found: other.to_owned() }),
+        other => Err(LineFault::UnknownType { found: shortened(other) }),
     }
 }
 
@@ -67,11 +71,18 @@ fn kind_of(bytes: &[u8]) -> Result<Cow<'_, str>, LineFault> {
         if rest[end] == b'"' { std::str::from_utf8(&rest[..end]).ok() } else { None }
     });
     match first {
-        Some(kind) => Ok(Cow::Borrowed(kind)),
-        None => serde_json::from_slice::<Tag>(bytes)
+        Some(kind) if !names_type_again(bytes) => Ok(Cow::Borrowed(kind)),
+        _ => serde_json::from_slice::<Tag>(bytes)
             .map(|tag| Cow::Owned(tag.kind.into_owned()))
             .map_err(|error| explain::<Tag>(bytes, &error)),
     }
+}
+
+/// The word stands a second time, perhaps as a second key: then the scan has to tell, because two readers that take
+/// the first and the last of two types read two different runs.
+fn names_type_again(bytes: &[u8]) -> bool {
+    let word = br#""type""#;
+    bytes.windows(word.len()).filter(|window| *window == word).nth(1).is_some()
 }
 
 /// The keys that say whether the rest of a header can be read at all.
@@ -84,7 +95,7 @@ struct Claim {
 fn header(bytes: &[u8]) -> Result<Header, LineFault> {
     let claim: Claim = object(bytes)?;
     if claim.format != FORMAT {
-        let says = format!("is \"{}\", expected \"{FORMAT}\"", claim.format);
+        let says = format!("is \"{}\", expected \"{FORMAT}\"", shortened(&claim.format));
         return Err(LineFault::Field { field: "format".to_owned(), says });
     }
     if claim.version > VERSION {
@@ -94,7 +105,21 @@ fn header(bytes: &[u8]) -> Result<Header, LineFault> {
         let says = format!("is {}, versions count from 1", claim.version);
         return Err(LineFault::Field { field: "version".to_owned(), says });
     }
-    object(bytes)
+    let header: Header = object(bytes)?;
+    match twice(&header) {
+        Some((index, sequence)) => {
+            let says = format!("sequence {sequence} has a prompt already; a sequence has one");
+            Err(LineFault::Field { field: format!("prompts[{index}].sequence"), says })
+        }
+        None => Ok(header),
+    }
+}
+
+/// A sequence with two prompts: one judge would take the first, another the last.
+fn twice(header: &Header) -> Option<(usize, i64)> {
+    let mut seen = BTreeSet::new();
+    let mut sequences = header.prompts.iter().map(|prompt| prompt.sequence).enumerate();
+    sequences.find(|(_, sequence)| !seen.insert(*sequence))
 }
 
 fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, LineFault> {
@@ -130,7 +155,17 @@ fn named_field(path: String, says: &str) -> String {
 
 /// The parser counts lines within the one line that it sees; ours is the number that helps.
 fn without_place(says: &str) -> String {
-    says.rsplit_once(" at line ").map_or(says, |(message, _)| message).to_owned()
+    shortened(says.rsplit_once(" at line ").map_or(says, |(message, _)| message))
+}
+
+/// What the parser and we quote from a line can be as long as the line; a refusal is one line for a person.
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= MOST_QUOTED {
+        return text.to_owned();
+    }
+    let (start, end) = (text.chars().take(MOST_QUOTED / 2), text.chars().skip(length - MOST_QUOTED / 2));
+    format!("{} … {}", start.collect::<String>(), end.collect::<String>())
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ pub(super) fn before(at: &RoundAt) -> Outcome {
     let Some(found) = at.round.cache_before else { return Outcome::Missing(&["cache_before"]) };
     let Some(prompt) = at.state.prompt else { return Outcome::Missing(&["prompts[].ids"]) };
     let Some(emitted) = at.state.emitted() else { return Outcome::Missing(&["prefill"]) };
-    Outcome::equal(prompt + emitted - 1, found, || {
+    let expected = prompt.saturating_add(emitted - 1);
+    Outcome::equal(expected, found, || {
         format!(
             "the cache holds {found} before the round; {prompt} of the prompt and {emitted} emitted, \
-             the last not fed yet, make {}",
-            prompt + emitted - 1
+             the last not fed yet, make {expected}"
         )
     })
 }
@@ -27,7 +27,7 @@ pub(super) fn token(at: &TokenAt) -> Outcome {
     let Some(found) = found else { return Outcome::Missing(&["cache_len"]) };
     let Some(prompt) = at.state.prompt else { return Outcome::Missing(&["prompts[].ids"]) };
     let Some(fed) = fed else { return Outcome::Missing(&["prefill"]) };
-    Outcome::equal(prompt + fed, found, || {
+    Outcome::equal(prompt.saturating_add(fed), found, || {
         format!("the cache holds {found} after {prompt} of the prompt and {fed} fed tokens")
     })
 }

@@ -32,7 +32,9 @@ pub(super) fn bonus_chain(at: &RoundAt) -> Outcome {
 /// `step-chain`.
 pub(super) fn step_chain(at: &TokenAt) -> Outcome {
     let TokenLine::Step(step) = at.line else { return Outcome::Silent };
-    let Some(index) = at.state.emitted() else { return Outcome::Missing(&["prefill"]) };
+    // Without a prefill line the first step is still the one of index 1, and each later one follows it.
+    let index =
+        at.state.emitted().unwrap_or_else(|| at.state.last_step.map_or(1, |last| last.saturating_add(1)));
     if step.index != index {
         let says = format!("a step of index {} where index {index} is next", step.index);
         return Outcome::broken(index, step.index, says);

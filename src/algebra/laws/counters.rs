@@ -49,7 +49,7 @@ pub(super) fn accepted(at: &EndAt) -> Outcome {
     if told == walked || told == at.state.accepted {
         return Outcome::Holds;
     }
-    let bonus = told - walked == rounds;
+    let bonus = told.checked_sub(walked) == Some(rounds);
     let why = if bonus { "; the excess is the round count, so the bonus is counted too" } else { "" };
     Outcome::broken(walked, told, format!("{told} accepts counted, the walks accept {walked}{why}"))
 }
@@ -97,7 +97,8 @@ pub(super) fn emitted_count(at: &EndAt) -> Outcome {
     let Some(found) = at.count() else { return Outcome::Missing(&["tokens"]) };
     let most = 1_i64.saturating_add(rounds).saturating_add(accepted);
     let stripped = i64::from(at.may_be_stripped());
-    let least = at.facts.width.map(|width| most.saturating_sub(width - 1 + stripped));
+    let least =
+        at.facts.width.map(|width| most.saturating_sub(width.saturating_sub(1)).saturating_sub(stripped));
     if found > most || least.is_some_and(|least| found < least) {
         let says = format!(
             "{found} tokens; {rounds} rounds that accept {accepted} make 1 + {rounds} + {accepted}, less a last cut"

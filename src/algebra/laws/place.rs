@@ -89,6 +89,8 @@ pub struct State {
     pub rounds: i64,
     /// Steps seen.
     pub steps: i64,
+    /// The stream index that the last step gave itself.
+    pub last_step: Option<i64>,
     /// The slot committed last.
     pub slot: Option<i64>,
     /// Proposals.
@@ -127,7 +129,7 @@ impl State {
     /// Target cache length that fits what was emitted: the last token is not in it yet.
     #[must_use]
     pub fn cache(&self) -> Option<i64> {
-        Some(self.prompt? + self.emitted()? - 1)
+        Some(self.prompt?.saturating_add(self.emitted()? - 1))
     }
 
     /// The stream of the lines, when they hold one from index 0 on.

@@ -188,7 +188,7 @@ pub static LAWS: &[Law] = &[
     ),
     law(
         "usage",
-        "Reported usage agrees with the ids and with itself; a stripped end id allows one more.",
+        "Reported usage and token strings agree with the ids and with themselves; a stripped end id allows one more.",
         &["usage", "usage.completion_tokens", "tokens"],
         &[On::End(reported::usage)],
     ),

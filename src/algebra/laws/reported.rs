@@ -6,6 +6,9 @@ use crate::transcript::format::Usage;
 
 /// `usage`.
 pub(super) fn usage(at: &EndAt) -> Outcome {
+    if let Some(fault) = strings(at) {
+        return fault;
+    }
     let Some(usage) = at.footer.usage else { return Outcome::Missing(&["usage"]) };
     let parts = [parts(&usage), sum(&usage), completion(at, &usage), prompt(at, &usage)];
     let mut outcome = Outcome::Missing(&["usage.completion_tokens", "tokens"]);
@@ -16,6 +19,20 @@ pub(super) fn usage(at: &EndAt) -> Outcome {
         outcome = part;
     }
     outcome
+}
+
+/// Token strings of another length than the ids. The ids may hold an end id that has no string.
+fn strings(at: &EndAt) -> Option<Outcome> {
+    let (told, tokens) = (count(at.footer.token_strings.as_ref()?.len()), at.tokens()?);
+    let shown = tokens.last().is_some_and(|last| at.facts.is_end(*last));
+    let ids = count(tokens.len());
+    if shown && told + 1 == ids {
+        return None;
+    }
+    match agrees(at, told, ids, "token_strings:") {
+        Outcome::Holds => None,
+        fault => Some(fault),
+    }
 }
 
 /// A hidden part is part of the completion.
@@ -37,8 +54,9 @@ fn sum(usage: &Usage) -> Option<Outcome> {
 }
 
 fn completion(at: &EndAt, usage: &Usage) -> Option<Outcome> {
-    let (told, ids) = (usage.completion_tokens?, count(at.tokens()?.len()));
-    Some(agrees(at, told, ids, "completion_tokens"))
+    let strings = || at.footer.token_strings.as_ref().map(|strings| count(strings.len()));
+    let ids = at.tokens().map(|tokens| count(tokens.len())).or_else(strings)?;
+    Some(agrees(at, usage.completion_tokens?, ids, "completion_tokens"))
 }
 
 fn prompt(at: &EndAt, usage: &Usage) -> Option<Outcome> {

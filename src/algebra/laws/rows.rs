@@ -53,14 +53,11 @@ pub(super) fn position(at: &RoundAt) -> Outcome {
     let base = at.round.cache_before.or_else(|| at.state.cache());
     let mut seen = false;
     for (place, row) in rows.iter().enumerate() {
-        let expected = base.map(|base| base + count(place));
-        if let (Some(expected), Some(found)) = (expected, row.position) {
+        if let (Some(base), Some(found)) = (base, row.position) {
             seen = true;
+            let expected = base.saturating_add(count(place));
             if expected != found {
-                let says = format!(
-                    "row {place} stands at position {found}, its block starts at {}",
-                    expected - count(place)
-                );
+                let says = format!("row {place} stands at position {found}, its block starts at {base}");
                 return Outcome::broken_at(place, expected, found, says);
             }
         }
@@ -101,7 +98,7 @@ pub(super) fn token_position(at: &TokenAt) -> Outcome {
     }
     match (at.state.prompt, row.position) {
         (Some(prompt), Some(found)) => {
-            let expected = prompt.saturating_add(index) - 1;
+            let expected = prompt.saturating_add(index).saturating_sub(1);
             Outcome::equal(expected, found, || format!("the row of index {index} stands at position {found}"))
         }
         (None, _) => Outcome::Missing(&["prompts[].ids"]),

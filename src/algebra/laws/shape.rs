@@ -47,7 +47,11 @@ fn is_outside(facts: &Facts, id: TokenId) -> bool {
 }
 
 fn range(facts: &Facts) -> Value {
-    json!(facts.vocab_size.map_or_else(|| "0 or more".to_owned(), |size| format!("0 … {}", size - 1)))
+    json!(
+        facts
+            .vocab_size
+            .map_or_else(|| "0 or more".to_owned(), |size| format!("0 … {}", size.saturating_sub(1)))
+    )
 }
 
 fn foreign(facts: &Facts, key: &str, row: usize, id: TokenId) -> Outcome {

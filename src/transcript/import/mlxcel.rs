@@ -66,6 +66,7 @@ pub fn parse(log: &str) -> Result<Vec<Burst>, ImportError> {
 /// # Errors
 /// When an answer is of another length than its burst.
 pub fn import(bursts: Vec<Burst>, extras: &Extras, answers: &[Answer]) -> Result<Imported, ImportError> {
+    extras.check(bursts.len())?;
     let widest = || bursts.iter().flat_map(|burst| &burst.rounds).map(|round| round.width).max();
     let width = extras.width.or_else(|| bursts.iter().find_map(|burst| burst.width)).or_else(widest);
     let label = width.map_or_else(|| "imported".to_owned(), |width| format!("w{width}"));

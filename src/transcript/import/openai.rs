@@ -133,6 +133,7 @@ impl Answers {
 }
 
 fn transcript(answers: Vec<Answer>, extras: &Extras, repeat: usize) -> Result<Imported, ImportError> {
+    extras.check(answers.len())?;
     let speculative = extras.width.is_some_and(|width| width > 1);
     let (label, kind) =
         if speculative { ("speculative", ArmKind::Speculative) } else { ("classic", ArmKind::Classic) };

@@ -3,6 +3,7 @@
 //! The writer is the same as the engine's, so an imported transcript cannot have a shape that a recorded one has
 //! not.
 
+use super::error::ImportError;
 use crate::transcript::files::WriteError;
 use crate::transcript::format::{ArmKind, FORMAT, Prompt, Source, VERSION};
 use crate::transcript::{Footer, Header, Line, Prefill, Round, TokenId, Writer};
@@ -54,6 +55,22 @@ impl Extras {
         let only = || self.prompts.first().filter(|_| self.prompts.len() == 1);
         let ids = self.prompts.get(sequence).or_else(only).cloned();
         Prompt { sequence: number(sequence), ids, text: None }
+    }
+
+    /// Holds the lists given beside a source against its sequences: a list too many or too few would give a sequence
+    /// ids that are not its own.
+    ///
+    /// # Errors
+    /// When their numbers differ.
+    pub fn check(&self, sequences: usize) -> Result<(), ImportError> {
+        let single = self.prompts.len() == 1;
+        for (lists, what, fits) in [(&self.prompts, "prompt", single), (&self.tokens, "stream", false)] {
+            if !lists.is_empty() && !fits && lists.len() != sequences {
+                let (left, right) = (plural(lists.len(), what), plural(sequences, "sequence"));
+                return Err(ImportError::Mismatch { left, right });
+            }
+        }
+        Ok(())
     }
 
     /// A header with what is known and nothing else.
