@@ -76,8 +76,8 @@ impl Files {
     }
 
     fn write(&self, name: &str, lines: &[Value]) -> PathBuf {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        self.text(name, &text)
+        let text: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        self.text(name, &(text.join("\n") + "\n"))
     }
 
     fn text(&self, name: &str, text: &str) -> PathBuf {
@@ -263,6 +263,17 @@ fn a_run_compared_with_itself_is_a_wrong_command_line() {
 #[test]
 fn equal_streams_of_unknown_prompts_are_not_identical() {
     let files = Files::new();
+    let empty = json!({"prompts": [{"sequence": 0, "ids": [], "text": ""}]});
+    let lines = |mut lines: Vec<Value>| {
+        // Nothing but the prompt is wrong: no cache length says how long it was.
+        merge(&mut lines[1], &json!({"cache_len": null}));
+        for line in &mut lines {
+            merge(line, &json!({"cache_before": null, "cache_after": null}));
+        }
+        lines
+    };
+    let found = files.verdict(&lines(speculative(&empty, &plain())), &lines(classic(&empty, &plain())));
+    assert_eq!(found, ended("not run", 3));
     for unknown in [json!([{"sequence": 0}]), json!([{"sequence": 0, "text": "a"}]), json!([])] {
         let unknown = json!({"prompts": unknown});
         let arm = files.verdict(&speculative(&unknown, &plain()), &classic(&plain(), &plain()));
@@ -374,6 +385,25 @@ fn kept(files: &Files, name: &str) -> (PathBuf, Vec<Value>) {
     let path = Run { stream: stream(4), row: Some(&row), ..Run::default() }.write(files.0.path(), name);
     let text = std::fs::read_to_string(&path).unwrap();
     (path, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn two_rows_without_a_digest_are_not_two_equal_rows() {
+    let files = Files::new();
+    let digested = |mut lines: Vec<Value>, digest: &str| {
+        merge(&mut lines[1], &json!({"row": {"sha256": digest}}));
+        lines
+    };
+    let lower = "0a".repeat(32);
+    for (left, right, equal, unknown) in
+        [("", "", 0, 1), ("none", "none", 0, 1), (&lower, &lower.to_uppercase(), 1, 0)]
+    {
+        let arm = files.write("arm.jsonl", &digested(speculative(&plain(), &plain()), left));
+        let reference = files.write("classic.jsonl", &digested(classic(&plain(), &plain()), right));
+        let (judgement, _) = compare(&[arm], &[reference]);
+        let rows = &judgement["arms"][0]["sequences"][0]["against"]["rows"];
+        assert_eq!((&rows["equal"], &rows["unknown"]), (&json!(equal), &json!(unknown)));
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use super::divergence::{self, Compared, Parting, Unit};
 use super::side::{Place, Side};
 use crate::transcript::format::Prompt;
+use crate::transcript::kept::same_digest;
 use serde_json::{Value, json};
 
 /// A law between arms that does not hold.
@@ -42,10 +43,13 @@ fn broken(law: &'static str, expected: Value, found: Value, says: String) -> Ans
 #[must_use]
 pub fn prompt(arm: Option<&Prompt>, reference: Option<&Prompt>) -> Answer {
     let (Some(arm), Some(reference)) = (arm, reference) else { return Answer::Missing("prompts") };
-    if let (Some(left), Some(right)) = (&arm.ids, &reference.ids) {
-        return prompt_ids(left, right);
+    // Decoding starts from at least one id: an empty prompt is one that nobody wrote down.
+    match (&arm.ids, &reference.ids) {
+        (Some(left), Some(right)) if left.len() + right.len() > 0 => return prompt_ids(left, right),
+        _ => {}
     }
     match (&arm.text, &reference.text) {
+        (Some(left), Some(right)) if left.len() + right.len() == 0 => Answer::Missing("prompts.ids"),
         (Some(left), Some(right)) if left == right => Answer::Holds,
         (Some(left), Some(right)) => {
             let common = divergence::common_prefix(left.as_bytes(), right.as_bytes());
@@ -93,8 +97,8 @@ pub fn null_arm(first: &Side<'_>, repeat: &Side<'_>) -> Answer {
     let last = compared.common.saturating_sub(1);
     let rows = first.rows(last).into_iter().zip(repeat.rows(last)).enumerate();
     let mut digests =
-        rows.filter_map(|(index, (a, b))| Some((index, a?.sha256.as_ref()?, b?.sha256.as_ref()?)));
-    match digests.find(|(_, a, b)| a != b) {
+        rows.filter_map(|(index, (a, b))| Some((index, a?.sha256.as_deref(), b?.sha256.as_deref())));
+    match digests.find(|(_, a, b)| same_digest(*a, *b) == Some(false)) {
         None => Answer::Holds,
         Some((index, a, b)) => {
             let says = format!(

@@ -7,6 +7,7 @@
 use super::bits::{self, Dtype, RowBits};
 use super::near_tie::{Flip, Pair};
 use super::side::Place;
+use crate::transcript::kept::same_digest;
 use crate::transcript::{Row, TokenId};
 use serde::Serialize;
 
@@ -88,7 +89,7 @@ impl RowPair<'_> {
     /// Equal by their digests; unknown when one has none.
     #[must_use]
     pub fn same_digest(&self) -> Option<bool> {
-        Some(self.reference.sha256.as_ref()? == self.arm.sha256.as_ref()?)
+        same_digest(self.reference.sha256.as_deref(), self.arm.sha256.as_deref())
     }
 
     fn dtype(&self) -> Option<Dtype> {

@@ -10,6 +10,7 @@ use crate::algebra::pairing::{self, Terms};
 use crate::algebra::readings::{self, Observation, Parted};
 use crate::algebra::rows::RowPair;
 use crate::algebra::{Pairing, Side, Verdict};
+use crate::transcript::format::FinishReason;
 use crate::transcript::kept::KeptError;
 use crate::transcript::{Arm, Kept, Sequence};
 use std::collections::BTreeSet;
@@ -209,6 +210,9 @@ impl<'a> Against<'a> {
         if let Answer::Missing(key) = answer {
             pairing.without_prompt(key);
         }
+        if aborted(sequence) && aborted(reference.sequence) {
+            pairing.notes.push("both runs were aborted: they are compared as far as they go".to_owned());
+        }
         if speculated(reference.arm, &side(reference.sequence)) {
             let note = "the reference speculates itself: a fault of both sides does not show; compare with plain decoding";
             pairing.notes.push(note.to_owned());
@@ -251,6 +255,11 @@ impl<'a> Against<'a> {
         let place = having.iter().position(same).unwrap_or(0);
         (!having.is_empty()).then(|| having.swap_remove(place))
     }
+}
+
+fn aborted(sequence: &Sequence) -> bool {
+    let reason = sequence.footer.as_ref().and_then(|footer| footer.finish_reason);
+    reason == Some(FinishReason::Aborted)
 }
 
 /// By its header, or because a round verified more than one row whatever the header says.

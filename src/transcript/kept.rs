@@ -34,6 +34,14 @@ pub enum KeptError {
     },
 }
 
+/// Equal by their digests; unknown unless both are digests. Two empty strings are not two equal rows.
+#[must_use]
+pub fn same_digest(left: Option<&str>, right: Option<&str>) -> Option<bool> {
+    let digest = |text: &&str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let (left, right) = (left.filter(digest)?, right.filter(digest)?);
+    Some(left.eq_ignore_ascii_case(right))
+}
+
 /// A transcript's side file.
 #[derive(Debug)]
 pub struct Kept {
@@ -89,7 +97,7 @@ impl Kept {
         let fail = |source| KeptError::Read { path: self.path.clone(), offset, length, source };
         let mut bytes = vec![0; usize::try_from(length).map_err(|error| fail(io::Error::other(error)))?];
         file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut bytes)).map_err(fail)?;
-        if row.sha256.as_ref().is_some_and(|digest| *digest != sha256(&bytes)) {
+        if row.sha256.as_ref().is_some_and(|digest| !digest.eq_ignore_ascii_case(&sha256(&bytes))) {
             return Err(KeptError::Digest { path: self.path.clone(), offset });
         }
         Ok(Some(bytes))
