@@ -19,7 +19,7 @@ use crate::results::arms::{ArmRun, Experiment};
 use crate::results::comparing::{self, Contestant};
 use crate::results::outcomes::null_arms;
 use crate::transcript::writer::rows_path;
-use crate::transcript::{Arm, ArmKind, clock};
+use crate::transcript::{Arm, ArmKind, TokenId, clock};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -129,6 +129,7 @@ impl RunArm {
         let loaded = self.model.load()?;
         let prompts = self.prompts.read(&loaded)?;
         let recording = self.decoding.drafter.prepare().map_err(Failure::from)?;
+        refuse_foreign(recording.as_ref(), loaded.model.config().vocab_size)?;
         let options = self.decoding.options(&loaded);
         // Asked once before anything is written, so that routes this model does not have leave nothing behind.
         Session::new(&loaded.model, &options, &mut Silent).map_err(|error| refused(&error))?;
@@ -198,6 +199,16 @@ impl Decoding {
             routes: self.routes.clone(),
         }
     }
+}
+
+/// A recording of another model may propose ids that this one cannot be fed.
+fn refuse_foreign(recording: Option<&Arm>, vocabulary: usize) -> Result<(), Failure> {
+    let rounds = recording.iter().flat_map(|arm| &arm.sequences).flat_map(|one| &one.rounds);
+    let foreign = |id: &&TokenId| !usize::try_from(**id).is_ok_and(|id| id < vocabulary);
+    rounds.flat_map(|round| &round.draft).find(foreign).map_or(Ok(()), |id| {
+        let says = format!("the recording proposes id {id}, outside the vocabulary of {vocabulary}");
+        Err(Failure::usage(format!("failed to read drafter: {says}; record it with this model")))
+    })
 }
 
 /// Recorded runs are never overwritten, and half an experiment is not started over another one.

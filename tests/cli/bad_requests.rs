@@ -86,6 +86,17 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
+fn a_recording_of_another_model_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = refused(&["--drafter", "recorded:tests/hostile/foreign.jsonl"], 2, folder.path());
+    assert_eq!(
+        says,
+        "error: failed to read drafter: the recording proposes id 4096, outside the vocabulary of 4096; record it with \
+         this model"
+    );
+}
+
+#[test]
 fn what_is_already_recorded_stays() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");
