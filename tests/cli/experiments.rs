@@ -79,7 +79,10 @@ fn rows_that_differ_under_equal_text_are_said() {
     let cells = row(&ran, "w4");
     assert!(cells.contains(&"identical".to_owned()) && cells.contains(&"4 of 5".to_owned()), "{cells:?}");
     assert!(
-        ran.out.contains("w4: 4 of 5 rows have other bytes than plain decoding's; all tokens are equal."),
+        ran.out.contains(
+            "w4: 4 of 5 rows have other bytes than plain decoding's, the first at prompt 0, token 1; all tokens are \
+             equal."
+        ),
         "{}",
         ran.out
     );
