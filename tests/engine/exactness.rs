@@ -190,7 +190,7 @@ fn a_block_really_is_a_block() {
     assert_eq!(calls("", None, Op::LmHead), [4]);
     assert_eq!(calls("linear=rows:3", Some(3), Op::QProj), [3, 1]);
     assert_eq!(calls("layer.3.q_proj=rows", Some(3), Op::QProj), [1, 1, 1, 1]);
-    assert_eq!(calls("layer.2.q_proj=rows", Some(3), Op::QProj), [4]);
+    assert_eq!(calls("layer.1.in_proj_z=rows", Some(0), Op::InProjZ), [4]);
     assert_eq!(calls("", Some(3), Op::Attention), [1, 1, 1, 1]);
     assert_eq!(calls("attention=block", Some(3), Op::Attention), [4]);
 }
