@@ -306,11 +306,3 @@ pub fn device_property(key: &CStr) -> Option<String> {
         copy
     }
 }
-
-/// Waits until the default stream has nothing left to do.
-pub fn synchronize() {
-    let stream = Stream::thread_local_or_default();
-    // SAFETY: the stream handle lives through the call. The status is of no use: a failed wait means that the
-    // next evaluation fails, and that one reports.
-    let _ = unsafe { sys::mlx_synchronize(stream.as_ptr()) };
-}

@@ -1,5 +1,6 @@
 //! Speculative decoding: draft, verify, accept, rewind, emit. The loop, and nothing else.
 
+use super::blocks::dim;
 use super::cache::Caches;
 use super::drafter::{Context, Drafter};
 use super::error::Result;
@@ -166,10 +167,6 @@ impl Counts {
 
 fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn dim(count: usize) -> i32 {
-    super::blocks::dim(count)
 }
 
 fn in_micros(duration: Duration) -> f64 {

@@ -75,16 +75,6 @@ impl CallRecord {
     pub fn rows_at(&self, site: Site) -> &[usize] {
         self.calls.get(&site).map_or(&[], Vec::as_slice)
     }
-
-    /// Every site that was called.
-    pub fn sites(&self) -> impl Iterator<Item = Site> + '_ {
-        self.calls.keys().copied()
-    }
-
-    /// Forgets everything, to record the next forward.
-    pub fn clear(&mut self) {
-        self.calls.clear();
-    }
 }
 
 impl Tap for CallRecord {
