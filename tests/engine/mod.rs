@@ -2,5 +2,6 @@
 
 mod exactness;
 mod goldens;
+mod plants;
 mod recorded;
 mod support;

@@ -8,6 +8,7 @@ use crate::engine::error::{Error, Result};
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
+use crate::engine::tap::{Forward, Side};
 use crate::transcript::TokenId;
 use mlx_rs::{Array, Dtype};
 
@@ -102,6 +103,7 @@ impl TextModel {
         (wanted, record): (Logits, bool),
     ) -> Result<Option<Array>> {
         let rows = ids.dim(1);
+        pass.begin(Forward { side: side(wanted, record), position: caches.length(), rows });
         let record = record.then_some(caches.rewind);
         pass.enter(None);
         let mut x = self.embedding.forward(pass, ids)?; // [1, T, h]
@@ -143,5 +145,14 @@ impl TextModel {
         let inside = i32::try_from(id).ok().filter(|id| (0..size).contains(id));
         inside
             .ok_or_else(|| Error::Request(format!("feed id {id}: the vocabulary has ids 0 to {}", size - 1)))
+    }
+}
+
+/// A block is recorded so that it can be taken back; of the prompt nobody wants the logits of every row.
+fn side(wanted: Logits, record: bool) -> Side {
+    match (wanted, record) {
+        (_, true) => Side::Block,
+        (Logits::All, false) => Side::Chain,
+        (Logits::Last | Logits::None, false) => Side::Prefill,
     }
 }
