@@ -14,8 +14,8 @@ use std::thread::available_parallelism;
 
 /// Most streams of a product; measured on two cores, so this only bounds what a larger machine starts.
 const MOST_PARTS: usize = 4;
-/// Weights below which handing a part to another thread costs more than it saves.
-const LEAST_WEIGHTS: i32 = 1 << 16;
+/// Multiplications below which handing a part to another thread costs more than it saves.
+const LEAST_WORK: usize = 1 << 18;
 
 thread_local! {
     /// Streams beside the default one. They are never given back by MLX, so each thread makes them once.
@@ -25,28 +25,27 @@ thread_local! {
 /// A quantized matrix `[out, in]`, in one part or several runs of output columns.
 #[derive(Debug, Clone)]
 pub struct Columns {
-    first: Quantized,
-    /// The parts for the side streams, in the order of the columns.
-    others: Vec<(Quantized, Stream)>,
+    whole: Quantized,
+    /// Its parts in the order of the columns, the first for the default stream; none where nothing is cut.
+    parts: Vec<(Quantized, Stream)>,
 }
 
 impl Columns {
-    /// Cuts `matrix` for the cores at hand, where that pays.
+    /// Cuts `matrix` for the cores at hand.
     ///
     /// # Errors
     /// When MLX refuses.
     pub fn new(matrix: &Quantized) -> Result<Self> {
-        let outputs = matrix.codes.dim(0);
-        let weights = outputs.saturating_mul(matrix.codes.dim(-1)).saturating_mul(32 / matrix.bits);
-        let parts = if weights < LEAST_WEIGHTS { 1 } else { cores()? };
-        let bound = |part: usize| outputs * dim(part) / dim(parts);
-        let streams = side_streams(parts - 1);
-        let others = (1..parts)
-            .zip(streams)
-            .map(|(part, stream)| Ok((matrix.columns(bound(part), bound(part + 1))?, stream)));
-        let others = others.collect::<Result<Vec<_>>>()?;
-        let first = if others.is_empty() { matrix.clone() } else { matrix.columns(0, bound(1))? };
-        Ok(Self { first, others })
+        let (count, outputs) = (cores()?, matrix.codes.dim(0));
+        let bound = |part: usize| outputs * dim(part) / dim(count);
+        let streams = streams(if outputs < dim(count) { 1 } else { count });
+        let part = |(part, stream)| Ok((matrix.columns(bound(part), bound(part + 1))?, stream));
+        let parts = if streams.len() > 1 {
+            streams.into_iter().enumerate().map(part).collect::<Result<_>>()?
+        } else {
+            Vec::new()
+        };
+        Ok(Self { whole: matrix.clone(), parts })
     }
 
     /// `x · Wᵀ`: `[…, T, in]` to `[…, T, out]`.
@@ -54,14 +53,12 @@ impl Columns {
     /// # Errors
     /// When the shapes do not fit.
     pub fn matmul(&self, x: &Array) -> Result<Array> {
-        let default = Stream::thread_local_or_default();
-        if self.others.is_empty() {
-            return self.first.matmul(x, &default);
+        let outputs = usize::try_from(self.whole.codes.dim(0)).unwrap_or(0);
+        if self.parts.is_empty() || x.size().saturating_mul(outputs) < LEAST_WORK {
+            return self.whole.matmul(x, &Stream::thread_local_or_default());
         }
-        let others = self.others.iter().map(|(part, stream)| part.matmul(x, stream));
-        let mut parts = others.collect::<Result<Vec<_>>>()?;
-        parts.insert(0, self.first.matmul(x, &default)?);
-        Ok(concatenate(&parts, -1)?)
+        let products = self.parts.iter().map(|(part, stream)| part.matmul(x, stream));
+        Ok(concatenate(&products.collect::<Result<Vec<_>>>()?, -1)?)
     }
 }
 
@@ -85,11 +82,14 @@ fn cores() -> Result<usize> {
     Ok(if on_cpu { cores.min(MOST_PARTS) } else { 1 })
 }
 
-fn side_streams(count: usize) -> Vec<Stream> {
-    SIDE_STREAMS.with_borrow_mut(|streams| {
-        while streams.len() < count {
-            streams.push(Stream::new_with_device(&Device::cpu()));
+/// The default stream and as many beside it as make `count`.
+fn streams(count: usize) -> Vec<Stream> {
+    SIDE_STREAMS.with_borrow_mut(|side| {
+        while side.len() + 1 < count {
+            side.push(Stream::new_with_device(&Device::cpu()));
         }
-        streams[..count].to_vec()
+        let mut streams = vec![Stream::thread_local_or_default()];
+        streams.extend(side.iter().take(count - 1).cloned());
+        streams
     })
 }

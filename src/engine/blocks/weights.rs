@@ -96,7 +96,7 @@ impl<'a> Weights<'a> {
         self.float(self.view(name, shape)?, Dtype::Float32)
     }
 
-    /// The taps of a depthwise convolution, oldest row first: `count` arrays f32 `[channels]`.
+    /// The taps of a depthwise convolution, oldest row first: `count` arrays f32 `[1, 1, channels]`.
     ///
     /// # Errors
     /// When the tensor is missing or has another shape.
@@ -109,7 +109,7 @@ impl<'a> Weights<'a> {
         let weight = self.vector_f32(name, &shape)?.reshape(&[dim(channels), dim(count)])?;
         let taps = (0..dim(count)).map(|tap| {
             let column = raw::slice(&weight, &[0, tap], &[dim(channels), tap + 1])?;
-            Ok(self.keep(column.squeeze_axes(&[1])?.contiguous()?))
+            Ok(self.keep(column.reshape(&[1, 1, dim(channels)])?.contiguous()?))
         });
         taps.collect()
     }
