@@ -5,6 +5,8 @@ mod bad_models;
 #[cfg(feature = "engine")]
 mod bad_requests;
 #[cfg(feature = "engine")]
+mod bench;
+#[cfg(feature = "engine")]
 mod experiments;
 mod help;
 #[cfg(feature = "engine")]
