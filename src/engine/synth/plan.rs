@@ -1,10 +1,11 @@
 //! Which tensors a synthetic checkpoint stores, of what type, and what they are filled with.
 
 use super::Synth;
-use super::geometry::{Bits, GROUP, config};
+use super::config::config;
+use super::geometry::{Bits, Sizes, Style, sizes};
 use super::values::Values;
 use crate::engine::checkpoint::layout::{Parameter, Role, parameters};
-use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form};
+use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form, Mixer};
 use serde_json::Value;
 
 /// Spread of the logits: far from flat, and far from a single favourite.
@@ -54,57 +55,82 @@ pub(super) struct Plan {
 pub(super) fn plan(what: &Synth) -> Result<Plan, CheckpointError> {
     let config = config(what.geometry, what.bits);
     let read = Config::parse(("config.json", config.to_string().as_bytes()), None)?;
-    let form = if what.bits == Bits::Sixteen { Form::HuggingFace } else { Form::Mlx };
+    let form = form(&read, what.bits);
     let list = parameters(&read, form);
-    let mut tensors: Vec<Stored> = list.iter().flat_map(|parameter| stored(parameter, what.bits)).collect();
+    let store = Store { sizes: sizes(what.geometry), bits: what.bits, form };
+    let mut tensors: Vec<Stored> = list.iter().flat_map(|parameter| store.tensors(parameter)).collect();
     tensors.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.name.cmp(&b.name)));
     let parameters = list.iter().map(|parameter| parameter.shape.iter().product::<usize>()).sum();
     Ok(Plan { config, form, tensors, parameters })
 }
 
-fn stored(parameter: &Parameter, bits: Bits) -> Vec<Stored> {
-    let plain = bits == Bits::Sixteen;
-    // As in released checkpoints, which keep these two in f32 until a program converts them.
-    let exact = if plain { Dtype::F32 } else { Dtype::BF16 };
-    let (dtype, values) = match parameter.role {
-        Role::Embedding | Role::Matrix => return matrix(parameter, bits),
-        Role::Norm if plain => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: NORM_DEVIATION }),
-        Role::Norm => (Dtype::BF16, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
-        Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
-        Role::Convolution => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: TAP_DEVIATION }),
-        Role::DecayLog => (Dtype::F32, Values::DecayLog),
-        Role::StepBias => (Dtype::BF16, Values::StepBias),
-    };
-    let stream = parameter.tensor();
-    vec![Stored { name: file_name(&stream, bits), dtype, shape: parameter.shape.clone(), values, stream }]
+/// Convolutions come in two forms; a model without them has one.
+fn form(config: &Config, bits: Bits) -> Form {
+    match config.layers.iter().any(|mixer| matches!(mixer, Mixer::DeltaNet(_))) {
+        false => Form::Plain,
+        true if bits == Bits::Sixteen => Form::HuggingFace,
+        true => Form::Mlx,
+    }
 }
 
-/// A matrix in plain numbers, or as codes, scales and biases.
-fn matrix(parameter: &Parameter, bits: Bits) -> Vec<Stored> {
-    let (outputs, inputs) = (parameter.shape[0], parameter.shape[1]);
-    let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
-    #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
-    let deviation = if reads_out { LOGIT_DEVIATION } else { GAIN } / (inputs as f32).sqrt();
-    let part = |part: &str, dtype, columns, values, stream: &str| {
-        let name = file_name(&format!("{}.{part}", parameter.path), bits);
-        let stream = format!("{}.{stream}", parameter.path);
-        Stored { name, dtype, shape: vec![outputs, columns], values, stream }
-    };
-    let Some(code) = bits.code() else {
-        return vec![part("weight", Dtype::BF16, inputs, Values::Bell { mean: 0.0, deviation }, "weight")];
-    };
-    let (levels, groups) = (1_u16 << code, inputs / GROUP);
-    vec![
-        part("weight", Dtype::U32, inputs * code / 32, Values::Codes, "weight"),
-        part("scales", Dtype::BF16, groups, Values::Scales { levels, deviation }, "scales"),
-        part("biases", Dtype::BF16, groups, Values::Biases { levels, deviation }, "scales"),
-    ]
+/// How parameters become tensors.
+struct Store {
+    sizes: Sizes,
+    bits: Bits,
+    form: Form,
 }
 
-/// The name that programs of either form write.
-fn file_name(canonical: &str, bits: Bits) -> String {
-    match bits {
-        Bits::Sixteen => canonical.to_owned(),
-        Bits::Four | Bits::Eight => format!("language_model.{canonical}"),
+impl Store {
+    fn tensors(&self, parameter: &Parameter) -> Vec<Stored> {
+        // As in released checkpoints, which keep these two in f32 until a program converts them.
+        let exact = if self.bits == Bits::Sixteen { Dtype::F32 } else { Dtype::BF16 };
+        let centre = if self.form == Form::HuggingFace { 0.0 } else { 1.0 };
+        let (dtype, values) = match parameter.role {
+            Role::Embedding | Role::Matrix => return self.matrix(parameter),
+            Role::Norm => (Dtype::BF16, Values::Bell { mean: centre, deviation: NORM_DEVIATION }),
+            Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
+            Role::Convolution => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: TAP_DEVIATION }),
+            Role::DecayLog => (Dtype::F32, Values::DecayLog),
+            Role::StepBias => (Dtype::BF16, Values::StepBias),
+        };
+        let stream = parameter.tensor();
+        let name = self.file_name(&stream);
+        vec![Stored { name, dtype, shape: parameter.shape.clone(), values, stream }]
+    }
+
+    /// A matrix in plain numbers, or as codes, scales and biases.
+    fn matrix(&self, parameter: &Parameter) -> Vec<Stored> {
+        let (outputs, inputs) = (parameter.shape[0], parameter.shape[1]);
+        let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
+        #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
+        let deviation = if reads_out { LOGIT_DEVIATION } else { GAIN } / (inputs as f32).sqrt();
+        let part = |part: &str, dtype, columns, values, stream: &str| {
+            let name = self.file_name(&format!("{}.{part}", parameter.path));
+            let stream = format!("{}.{stream}", parameter.path);
+            Stored { name, dtype, shape: vec![outputs, columns], values, stream }
+        };
+        let Some(code) = self.bits.code() else {
+            return vec![part(
+                "weight",
+                Dtype::BF16,
+                inputs,
+                Values::Bell { mean: 0.0, deviation },
+                "weight",
+            )];
+        };
+        let (levels, groups) = (1_u16 << code, inputs / self.sizes.group);
+        vec![
+            part("weight", Dtype::U32, inputs * code / 32, Values::Codes, "weight"),
+            part("scales", Dtype::BF16, groups, Values::Scales { levels, deviation }, "scales"),
+            part("biases", Dtype::BF16, groups, Values::Biases { levels, deviation }, "scales"),
+        ]
+    }
+
+    /// The name that programs of either form write.
+    fn file_name(&self, canonical: &str) -> String {
+        match self.sizes.style {
+            Style::Qwen35 if self.bits != Bits::Sixteen => format!("language_model.{canonical}"),
+            _ => canonical.to_owned(),
+        }
     }
 }
