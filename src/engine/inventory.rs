@@ -26,8 +26,10 @@ fn in_layer(op: Op, mixer: &Mixer, feed_forward: &FeedForward) -> bool {
     }
 }
 
-fn in_feed_forward(_op: Op, feed_forward: &FeedForward) -> bool {
+fn in_feed_forward(op: Op, feed_forward: &FeedForward) -> bool {
+    let dense = matches!(op, Op::GateProj | Op::UpProj | Op::SwiGlu | Op::DownProj);
     match feed_forward {
-        FeedForward::Dense { .. } => true,
+        FeedForward::Dense { .. } => dense,
+        FeedForward::Experts(_) => !dense,
     }
 }

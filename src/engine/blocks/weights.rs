@@ -52,7 +52,12 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// When a tensor is missing or has another shape.
     pub fn matrix(&self, module: &str, rows: usize, columns: usize) -> Result<Embedding> {
-        Ok(match self.checkpoint.matrix(module, rows, columns)? {
+        self.stored(self.checkpoint.matrix(module, rows, columns)?)
+    }
+
+    /// A matrix, or a stack of them, on the device.
+    pub(super) fn stored(&self, matrix: Matrix<'_>) -> Result<Embedding> {
+        Ok(match matrix {
             Matrix::Dense(view) => Embedding::Dense(self.float(view, self.dtype)?),
             Matrix::Quantized { quantization, codes, scales, biases } => Embedding::Quantized(Quantized {
                 codes: self.keep(self.lent(codes)?),
@@ -115,6 +120,15 @@ impl<'a> Weights<'a> {
         taps.collect()
     }
 
+    pub(super) fn checkpoint(&self) -> &'a Checkpoint {
+        self.checkpoint
+    }
+
+    /// A tensor in the activations' dtype, perhaps still lent.
+    pub(super) fn cast(&self, view: &TensorView) -> Result<Array> {
+        Ok(self.lent(view)?.as_dtype(self.dtype)?)
+    }
+
     fn view(&self, name: &str, shape: &[usize]) -> Result<&'a TensorView> {
         Ok(self.checkpoint.expect_tensor(name, shape, Kind::Float)?)
     }
@@ -136,7 +150,8 @@ impl<'a> Weights<'a> {
         Ok(array)
     }
 
-    fn keep(&self, array: Array) -> Array {
+    /// Has `array` computed with everything else.
+    pub(super) fn keep(&self, array: Array) -> Array {
         self.loaded.borrow_mut().push(array.clone());
         array
     }

@@ -17,8 +17,12 @@ pub enum Family {
     Llama,
     /// Qwen 3: full attention with head norms, dense feed-forward.
     Qwen3,
+    /// Qwen 3 Next: gated full attention and gated delta net layers, experts.
+    Qwen3Next,
     /// Qwen 3.5 text models: gated full attention and gated delta net layers, dense feed-forward.
     Qwen35,
+    /// Qwen 3.5 text models with experts.
+    Qwen35Moe,
 }
 
 /// A text model's architecture. All sizes are in elements.
@@ -64,6 +68,23 @@ pub enum FeedForward {
         /// Its width, `I`.
         inner: usize,
     },
+    /// Some experts of many for each row, and one for every row.
+    Experts(Experts),
+}
+
+/// The sizes of a feed-forward of many experts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Experts {
+    /// Experts to choose from, `E`.
+    pub count: usize,
+    /// Experts chosen for a row, `k`.
+    pub chosen: usize,
+    /// Width of one of them.
+    pub inner: usize,
+    /// Width of the shared one.
+    pub shared: usize,
+    /// The chosen experts' weights are scaled to sum to one.
+    pub renormalise: bool,
 }
 
 /// Grouped-query attention.

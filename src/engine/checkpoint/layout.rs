@@ -3,7 +3,7 @@
 //! The reader holds a checkpoint against this list when it opens one, so a missing, misshaped or surplus tensor
 //! is reported before anything is computed; the writer of synthetic checkpoints draws from the same list.
 
-use super::config::{Attention, Config, DeltaNet, FeedForward, Mixer};
+use super::config::{Attention, Config, DeltaNet, Experts, FeedForward, Mixer};
 use super::form::Form;
 
 /// What a tensor does, which decides how it is stored and how a random one is drawn.
@@ -13,6 +13,9 @@ pub enum Role {
     Embedding,
     /// A linear map `[outputs, inputs]`; may be quantized.
     Matrix,
+    /// The linear maps of all experts, `[experts, outputs, inputs]`; may be quantized. The path is that of MLX
+    /// programs; other files store them otherwise, see [`Stack`](super::Stack).
+    Experts,
     /// A norm's factor, stored less one in Hugging Face form.
     Norm,
     /// A norm's factor, stored as it is in both forms.
@@ -63,6 +66,7 @@ pub fn parameters(config: &Config, form: Form) -> Vec<Parameter> {
         list.add(&format!("{layer}.post_attention_layernorm"), Role::Norm, &[h]);
         match config.feed_forward {
             FeedForward::Dense { inner } => list.mlp(&format!("{layer}.mlp"), h, inner),
+            FeedForward::Experts(sizes) => list.experts(&format!("{layer}.mlp"), h, &sizes),
         }
     }
     list.add("model.norm", Role::Norm, &[h]);
@@ -103,10 +107,15 @@ impl List {
             Form::HuggingFace => [channels, 1, taps],
             Form::Mlx | Form::Plain => [channels, taps, 1],
         };
-        self.add(&path("in_proj_qkv"), Role::Matrix, &[channels, h]);
-        self.add(&path("in_proj_z"), Role::Matrix, &[sizes.values(), h]);
-        self.add(&path("in_proj_b"), Role::Matrix, &[heads, h]);
-        self.add(&path("in_proj_a"), Role::Matrix, &[heads, h]);
+        if sizes.fused {
+            self.add(&path("in_proj_qkvz"), Role::Matrix, &[channels + sizes.values(), h]);
+            self.add(&path("in_proj_ba"), Role::Matrix, &[2 * heads, h]);
+        } else {
+            self.add(&path("in_proj_qkv"), Role::Matrix, &[channels, h]);
+            self.add(&path("in_proj_z"), Role::Matrix, &[sizes.values(), h]);
+            self.add(&path("in_proj_b"), Role::Matrix, &[heads, h]);
+            self.add(&path("in_proj_a"), Role::Matrix, &[heads, h]);
+        }
         self.add(&path("conv1d"), Role::Convolution, &convolution);
         self.add(&path("A_log"), Role::DecayLog, &[heads]);
         self.add(&path("dt_bias"), Role::StepBias, &[heads]);
@@ -119,5 +128,15 @@ impl List {
         self.add(&path("gate_proj"), Role::Matrix, &[inner, h]);
         self.add(&path("up_proj"), Role::Matrix, &[inner, h]);
         self.add(&path("down_proj"), Role::Matrix, &[h, inner]);
+    }
+
+    fn experts(&mut self, module: &str, h: usize, sizes: &Experts) {
+        let path = |name: &str| format!("{module}.{name}");
+        self.add(&path("gate"), Role::Matrix, &[sizes.count, h]);
+        self.add(&path("switch_mlp.gate_proj"), Role::Experts, &[sizes.count, sizes.inner, h]);
+        self.add(&path("switch_mlp.up_proj"), Role::Experts, &[sizes.count, sizes.inner, h]);
+        self.add(&path("switch_mlp.down_proj"), Role::Experts, &[sizes.count, h, sizes.inner]);
+        self.mlp(&path("shared_expert"), h, sizes.shared);
+        self.add(&path("shared_expert_gate"), Role::Matrix, &[1, h]);
     }
 }

@@ -8,6 +8,7 @@ mod bytes;
 mod config;
 mod digest;
 mod error;
+mod experts;
 mod family;
 mod fields;
 mod form;
@@ -22,8 +23,9 @@ mod summary;
 mod tensor;
 
 pub use bytes::Bytes;
-pub use config::{Attention, Config, DeltaNet, Family, FeedForward, Llama3, Mixer};
+pub use config::{Attention, Config, DeltaNet, Experts, Family, FeedForward, Llama3, Mixer};
 pub use error::CheckpointError;
+pub use experts::Stack;
 pub use form::Form;
 pub use matrix::Matrix;
 pub use names::Ignored;

@@ -1,6 +1,7 @@
 //! One decoder layer: a mixer and a feed-forward, each behind a norm and added to the residual stream.
 
-use super::mlp::Mlp;
+use super::mlp::{self, Mlp};
+use super::moe::Moe;
 use crate::engine::attention::{DeltaNet, FullAttention};
 use crate::engine::blocks::{RmsNorm, Weights};
 use crate::engine::cache::{LayerCache, Rewind};
@@ -16,13 +17,19 @@ enum Mixer {
     Delta(DeltaNet),
 }
 
+#[derive(Debug)]
+enum Forward {
+    Dense(Mlp),
+    Experts(Moe),
+}
+
 /// One decoder layer.
 #[derive(Debug)]
 pub(super) struct Layer {
     input_norm: RmsNorm,
     mixer: Mixer,
     post_norm: RmsNorm,
-    mlp: Mlp,
+    feed_forward: Forward,
 }
 
 impl Layer {
@@ -38,12 +45,18 @@ impl Layer {
                 Mixer::Delta(DeltaNet::load(weights, &format!("{prefix}.linear_attn"), config, &sizes)?)
             }
         };
-        let FeedForward::Dense { inner } = config.feed_forward;
+        let (mlp, hidden) = (format!("{prefix}.mlp"), config.hidden_size);
+        let feed_forward = match &config.feed_forward {
+            FeedForward::Dense { inner } => {
+                Forward::Dense(Mlp::load(weights, &mlp, (hidden, *inner), mlp::DENSE)?)
+            }
+            FeedForward::Experts(sizes) => Forward::Experts(Moe::load(weights, &mlp, hidden, sizes)?),
+        };
         Ok(Self {
             input_norm: norm("input_layernorm")?,
             mixer,
             post_norm: norm("post_attention_layernorm")?,
-            mlp: Mlp::load(weights, &format!("{prefix}.mlp"), config.hidden_size, inner)?,
+            feed_forward,
         })
     }
 
@@ -63,7 +76,10 @@ impl Layer {
         };
         let x = add(pass, Op::MixerResidual, x, &mixed)?;
         let normed = self.post_norm.forward(pass, Op::PostNorm, &x)?;
-        let mixed = self.mlp.forward(pass, &normed)?;
+        let mixed = match &self.feed_forward {
+            Forward::Dense(mlp) => mlp.forward(pass, &normed)?,
+            Forward::Experts(moe) => moe.forward(pass, &normed)?,
+        };
         add(pass, Op::MlpResidual, &x, &mixed)
     }
 }

@@ -4,22 +4,26 @@
 use super::geometry::{Bits, Geometry, Sizes, Style, sizes};
 use serde_json::{Value, json};
 
+/// Modules of a layer with experts that are never stored in fewer bits than 8.
+pub(super) const EIGHT_BITS: [&str; 2] = ["gate", "shared_expert_gate"];
+
 /// Flat in Hugging Face form; in MLX form with its quantization, and nested where the family's released files are.
 pub(super) fn config(geometry: Geometry, bits: Bits) -> Value {
     let sizes = sizes(geometry);
     let mut text = text_config(geometry, &sizes);
     let Some(code) = bits.code() else { return text };
-    let quantization = json!({"group_size": sizes.group, "bits": code, "mode": "affine"});
-    if sizes.style != Style::Qwen35 {
+    let quantization = quantization(&sizes, code);
+    if !sizes.style.nested() {
         text["quantization"] = quantization.clone();
         text["quantization_config"] = quantization;
         return text;
     }
+    let moe = sizes.style == Style::Qwen35Moe;
     json!({
-        "architectures": ["Qwen3_5ForConditionalGeneration"],
+        "architectures": [if moe { "Qwen3_5MoeForConditionalGeneration" } else { "Qwen3_5ForConditionalGeneration" }],
         "dtype": "bfloat16",
         "eos_token_id": null,
-        "model_type": "qwen3_5",
+        "model_type": if moe { "qwen3_5_moe" } else { "qwen3_5" },
         "quantization": quantization,
         "quantization_config": quantization,
         "tie_word_embeddings": text["tie_word_embeddings"],
@@ -27,18 +31,33 @@ pub(super) fn config(geometry: Geometry, bits: Bits) -> Value {
     })
 }
 
+/// One rule for all matrices, except that mlx-lm keeps routers and gates of shared experts in 8 bits.
+fn quantization(sizes: &Sizes, code: usize) -> Value {
+    let mut rules = json!({"group_size": sizes.group, "bits": code, "mode": "affine"});
+    let prefix = if sizes.style.nested() { "language_model." } else { "" };
+    for layer in 0..sizes.layers {
+        for name in EIGHT_BITS.iter().filter(|_| sizes.experts[0] > 0) {
+            let own = json!({"group_size": 64, "bits": 8});
+            rules[format!("{prefix}model.layers.{layer}.mlp.{name}")] = own;
+        }
+    }
+    rules
+}
+
 fn text_config(geometry: Geometry, sizes: &Sizes) -> Value {
     match sizes.style {
         Style::Llama => llama(sizes, geometry == Geometry::LlamaUntied),
         Style::Qwen3 => qwen3(sizes),
+        Style::Qwen3Next => qwen3_next(sizes),
         Style::Qwen35 => qwen35(sizes),
+        Style::Qwen35Moe => qwen35_moe(sizes),
     }
 }
 
-/// The fields that mean the same in every family, with those of `own` added or in their place.
+/// The fields that mean the same in every family, with those of `own` added.
 fn with_common(sizes: &Sizes, own: Value) -> Value {
     let [heads, kv_heads, head_dim] = sizes.attention;
-    let mut common = json!({
+    let common = json!({
         "attention_bias": false,
         "dtype": "bfloat16",
         "eos_token_id": null,
@@ -53,10 +72,15 @@ fn with_common(sizes: &Sizes, own: Value) -> Value {
         "tie_word_embeddings": sizes.tied,
         "vocab_size": sizes.vocab,
     });
-    if let (Value::Object(common), Value::Object(own)) = (&mut common, own) {
-        common.extend(own);
+    merged(common, own)
+}
+
+/// The fields of both objects; those of the second count.
+fn merged(mut all: Value, more: Value) -> Value {
+    if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
+        all.extend(more);
     }
-    common
+    all
 }
 
 /// Short first positions, so that a test's text reaches all three parts of the stretched rope.
@@ -89,25 +113,64 @@ fn qwen3(sizes: &Sizes) -> Value {
     with_common(sizes, own)
 }
 
-fn qwen35(sizes: &Sizes) -> Value {
-    let kind = |layer: usize| if layer % 4 == 3 { "full_attention" } else { "linear_attention" };
-    let kinds: Vec<&str> = (0..sizes.layers).map(kind).collect();
+/// The sizes of gated delta nets.
+fn with_delta(sizes: &Sizes, own: Value) -> Value {
     let [key_heads, value_heads, width] = sizes.delta;
-    let own = json!({
-        "architectures": ["Qwen3_5ForCausalLM"],
-        "attn_output_gate": true,
-        "full_attention_interval": 4,
-        "layer_types": kinds,
+    let delta = json!({
+        "full_attention_interval": sizes.interval,
         "linear_conv_kernel_dim": 4,
         "linear_key_head_dim": width,
         "linear_num_key_heads": key_heads,
         "linear_num_value_heads": value_heads,
         "linear_value_head_dim": width,
-        "mamba_ssm_dtype": "float32",
         "max_position_embeddings": 262_144,
+    });
+    with_common(sizes, merged(delta, own))
+}
+
+fn qwen3_next(sizes: &Sizes) -> Value {
+    let own = json!({
+        "architectures": ["Qwen3NextForCausalLM"],
+        "decoder_sparse_step": 1,
+        "mlp_only_layers": [],
+        "model_type": "qwen3_next",
+        "norm_topk_prob": true,
+        "partial_rotary_factor": 0.25,
+        "rope_scaling": null,
+        "rope_theta": 10_000_000,
+    });
+    with_delta(sizes, merged(experts(sizes), own))
+}
+
+fn qwen35(sizes: &Sizes) -> Value {
+    let kind = |layer: usize| match (layer + 1).is_multiple_of(sizes.interval) {
+        true => "full_attention",
+        false => "linear_attention",
+    };
+    let kinds: Vec<&str> = (0..sizes.layers).map(kind).collect();
+    let own = json!({
+        "architectures": ["Qwen3_5ForCausalLM"],
+        "attn_output_gate": true,
+        "layer_types": kinds,
+        "mamba_ssm_dtype": "float32",
         "model_type": "qwen3_5_text",
         "mtp_num_hidden_layers": 0,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10_000_000, "partial_rotary_factor": 0.25},
     });
-    with_common(sizes, own)
+    with_delta(sizes, own)
+}
+
+fn qwen35_moe(sizes: &Sizes) -> Value {
+    let own = json!({"architectures": ["Qwen3_5MoeForCausalLM"], "model_type": "qwen3_5_moe_text"});
+    merged(qwen35(sizes), merged(experts(sizes), own))
+}
+
+fn experts(sizes: &Sizes) -> Value {
+    let [count, chosen, inner, shared] = sizes.experts;
+    json!({
+        "moe_intermediate_size": inner,
+        "num_experts": count,
+        "num_experts_per_tok": chosen,
+        "shared_expert_intermediate_size": shared,
+    })
 }

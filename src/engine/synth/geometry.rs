@@ -26,11 +26,15 @@ pub enum Geometry {
     LlamaUntied,
     /// Two layers of Qwen 3.
     Qwen3,
+    /// Two layers of Qwen 3 Next, five experts.
+    Qwen3Next,
+    /// Two layers of Qwen 3.5 with five experts.
+    Qwen35Moe,
 }
 
 impl Geometry {
     /// All geometries by the names that the command line takes.
-    pub const NAMES: [(&'static str, Self); 8] = [
+    pub const NAMES: [(&'static str, Self); 10] = [
         ("tiny", Self::Tiny),
         ("0.8b", Self::B08),
         ("2b", Self::B2),
@@ -39,6 +43,8 @@ impl Geometry {
         ("tiny-llama", Self::Llama),
         ("tiny-llama-untied", Self::LlamaUntied),
         ("tiny-qwen3", Self::Qwen3),
+        ("tiny-qwen3-next", Self::Qwen3Next),
+        ("tiny-qwen35-moe", Self::Qwen35Moe),
     ];
 }
 
@@ -97,7 +103,16 @@ fn named<T: Copy>(name: &str, all: &[(&str, T)]) -> Result<T, UnknownName> {
 pub(super) enum Style {
     Llama,
     Qwen3,
+    Qwen3Next,
     Qwen35,
+    Qwen35Moe,
+}
+
+impl Style {
+    /// Released files nest the text model's configuration and name its tensors accordingly.
+    pub(super) fn nested(self) -> bool {
+        matches!(self, Self::Qwen35 | Self::Qwen35Moe)
+    }
 }
 
 /// A geometry in numbers.
@@ -111,6 +126,10 @@ pub(super) struct Sizes {
     pub(super) attention: [usize; 3],
     /// Key heads, value heads, width of either; of the families that have gated delta nets.
     pub(super) delta: [usize; 3],
+    /// Every so many layers have full attention.
+    pub(super) interval: usize,
+    /// Experts, chosen ones, width of one of them and of the shared one; of the families that have them.
+    pub(super) experts: [usize; 4],
     pub(super) vocab: usize,
     pub(super) tied: bool,
     /// Inputs that share a scale in quantized checkpoints.
@@ -126,6 +145,8 @@ pub(super) fn sizes(geometry: Geometry) -> Sizes {
         inner: 768,
         attention: [4, 2, 64],
         delta: [4, 8, 32],
+        interval: 4,
+        experts: [0; 4],
         vocab: 4096,
         tied: true,
         group: 64,
@@ -141,6 +162,15 @@ pub(super) fn sizes(geometry: Geometry) -> Sizes {
     };
     let small =
         Sizes { layers: 2, hidden: 64, inner: 160, attention: [4, 2, 16], vocab: 256, group: 32, ..demo };
+    let few = Sizes {
+        attention: [4, 2, 32],
+        delta: [2, 4, 16],
+        interval: 2,
+        experts: [5, 2, 32, 32],
+        vocab: 128,
+        tied: false,
+        ..small
+    };
     match geometry {
         Geometry::Tiny => demo,
         Geometry::B08 => released(24, 1024, 3584, [8, 2], 16),
@@ -151,5 +181,7 @@ pub(super) fn sizes(geometry: Geometry) -> Sizes {
         Geometry::LlamaUntied => Sizes { style: Style::Llama, attention: [4, 4, 16], tied: false, ..small },
         // Heads wider than their share of the residual stream.
         Geometry::Qwen3 => Sizes { style: Style::Qwen3, attention: [4, 2, 32], ..small },
+        Geometry::Qwen3Next => Sizes { style: Style::Qwen3Next, ..few },
+        Geometry::Qwen35Moe => Sizes { style: Style::Qwen35Moe, ..few },
     }
 }

@@ -1,7 +1,7 @@
 //! Which tensors a synthetic checkpoint stores, of what type, and what they are filled with.
 
 use super::Synth;
-use super::config::config;
+use super::config::{EIGHT_BITS, config};
 use super::geometry::{Bits, Sizes, Style, sizes};
 use super::values::Values;
 use crate::engine::checkpoint::layout::{Parameter, Role, parameters};
@@ -86,7 +86,8 @@ impl Store {
         let exact = if self.bits == Bits::Sixteen { Dtype::F32 } else { Dtype::BF16 };
         let centre = if self.form == Form::HuggingFace { 0.0 } else { 1.0 };
         let (dtype, values) = match parameter.role {
-            Role::Embedding | Role::Matrix => return self.matrix(parameter),
+            Role::Experts if self.bits == Bits::Sixteen => return self.experts(parameter),
+            Role::Embedding | Role::Matrix | Role::Experts => return self.matrix(parameter),
             Role::Norm => (Dtype::BF16, Values::Bell { mean: centre, deviation: NORM_DEVIATION }),
             Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
             Role::Convolution => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: TAP_DEVIATION }),
@@ -98,18 +99,16 @@ impl Store {
         vec![Stored { name, dtype, shape: parameter.shape.clone(), values, stream }]
     }
 
-    /// A matrix in plain numbers, or as codes, scales and biases.
+    /// A matrix, or a stack of them, in plain numbers or as codes, scales and biases.
     fn matrix(&self, parameter: &Parameter) -> Vec<Stored> {
-        let (outputs, inputs) = (parameter.shape[0], parameter.shape[1]);
-        let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
-        #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
-        let deviation = if reads_out { LOGIT_DEVIATION } else { GAIN } / (inputs as f32).sqrt();
+        let (rows, inputs) = parameter.shape.split_at(parameter.shape.len() - 1);
+        let (inputs, deviation) = (inputs[0], deviation(parameter));
         let part = |part: &str, dtype, columns, values, stream: &str| {
             let name = self.file_name(&format!("{}.{part}", parameter.path));
             let stream = format!("{}.{stream}", parameter.path);
-            Stored { name, dtype, shape: vec![outputs, columns], values, stream }
+            Stored { name, dtype, shape: [rows, &[columns]].concat(), values, stream }
         };
-        let Some(code) = self.bits.code() else {
+        let Some((code, group)) = self.rule(&parameter.path) else {
             return vec![part(
                 "weight",
                 Dtype::BF16,
@@ -118,7 +117,7 @@ impl Store {
                 "weight",
             )];
         };
-        let (levels, groups) = (1_u16 << code, inputs / self.sizes.group);
+        let (levels, groups) = (1_u16 << code, inputs / group);
         vec![
             part("weight", Dtype::U32, inputs * code / 32, Values::Codes, "weight"),
             part("scales", Dtype::BF16, groups, Values::Scales { levels, deviation }, "scales"),
@@ -126,11 +125,53 @@ impl Store {
         ]
     }
 
+    /// Bits of a code and the group of a matrix, `None` for plain numbers; see the configuration's own rules.
+    fn rule(&self, path: &str) -> Option<(usize, usize)> {
+        let code = self.bits.code()?;
+        let eight = EIGHT_BITS.iter().any(|name| path.ends_with(&format!(".mlp.{name}")));
+        Some(if eight { (8, 64) } else { (code, self.sizes.group) })
+    }
+
+    /// Experts as Hugging Face files of the family store them: gate and up projections of all in one tensor, or a
+    /// tensor for each expert.
+    fn experts(&self, parameter: &Parameter) -> Vec<Stored> {
+        let values = Values::Bell { mean: 0.0, deviation: deviation(parameter) };
+        let store = |name: String, shape: Vec<usize>| Stored {
+            stream: name.clone(),
+            name,
+            dtype: Dtype::BF16,
+            shape,
+            values,
+        };
+        let (mlp, name) = parameter.path.split_once("switch_mlp.").unwrap_or((&parameter.path, ""));
+        let [count, outputs, inputs] = [0, 1, 2].map(|side| parameter.shape[side]);
+        match (self.sizes.style, name) {
+            (Style::Qwen35Moe, "gate_proj") => {
+                vec![store(format!("{mlp}experts.gate_up_proj"), vec![count, 2 * outputs, inputs])]
+            }
+            (Style::Qwen35Moe, "up_proj") => Vec::new(), // in the tensor above
+            (Style::Qwen35Moe, _) => vec![store(format!("{mlp}experts.{name}"), parameter.shape.clone())],
+            _ => {
+                let single = |expert| format!("{mlp}experts.{expert}.{name}.weight");
+                (0..count).map(|expert| store(single(expert), vec![outputs, inputs])).collect()
+            }
+        }
+    }
+
     /// The name that programs of either form write.
     fn file_name(&self, canonical: &str) -> String {
         match self.sizes.style {
-            Style::Qwen35 if self.bits != Bits::Sixteen => format!("language_model.{canonical}"),
+            style if style.nested() && self.bits != Bits::Sixteen => format!("language_model.{canonical}"),
             _ => canonical.to_owned(),
         }
     }
+}
+
+/// The deviation of a matrix that keeps the size of what passes through, or spreads the logits.
+fn deviation(parameter: &Parameter) -> f32 {
+    let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
+    let inputs = parameter.shape[parameter.shape.len() - 1];
+    #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
+    let root = (inputs as f32).sqrt();
+    if reads_out { LOGIT_DEVIATION / root } else { GAIN / root }
 }
