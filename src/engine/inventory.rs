@@ -13,16 +13,14 @@ pub fn layers(config: &Config) -> Vec<Vec<Op>> {
 
 fn in_layer(op: Op, mixer: &Mixer, feed_forward: &FeedForward) -> bool {
     match (op.block(), mixer) {
-        (None, _) => false,
         (Some("attn"), Mixer::Attention(sizes)) => match op {
             Op::QNorm | Op::KNorm => sizes.head_norms,
             Op::AttnGate => sizes.output_gate,
             _ => true,
         },
-        (Some("delta"), Mixer::DeltaNet(_)) => true,
-        (Some("attn" | "delta"), _) => false,
         (Some("mlp"), _) => in_feed_forward(op, feed_forward),
-        (Some(_), _) => true,
+        (Some("delta"), Mixer::DeltaNet(_)) | (Some(""), _) => true,
+        _ => false,
     }
 }
 

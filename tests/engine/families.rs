@@ -7,7 +7,7 @@ use exactness::engine::model::{Logits, TextModel};
 use exactness::engine::op::Op;
 use exactness::engine::pass::Pass;
 use exactness::engine::routes::{Defaults, Plan, Routes};
-use exactness::engine::session::Options;
+use exactness::engine::session::{Options, Session};
 use exactness::engine::tap::{CallRecord, Silent, Site, Tap};
 use exactness::transcript::TokenId;
 use mlx_rs::{Array, Dtype};
@@ -195,6 +195,29 @@ fn ties_between_experts_go_to_the_higher_numbers_in_every_row() {
     for choice in &tied.0 {
         let chosen = values(choice);
         assert!(chosen.chunks(2).all(|row| row == [3.0, 4.0]), "{chosen:?}");
+    }
+}
+
+#[test]
+fn routes_for_operations_that_a_family_lacks_are_refused() {
+    let cases = [
+        ("tiny-llama", "attn_gate=rows", "attn_gate=rows: no layer of this model has such an operation"),
+        ("tiny-llama", "norm=rows,q_norm=rows", "q_norm=rows: no layer"),
+        ("tiny-qwen3", "delta=chunked", "delta=chunked: no layer"),
+        ("tiny-qwen3", "router=rows", "router=rows: no layer"),
+        ("tiny-qwen3-next", "gate_proj=rows", "gate_proj=rows: no layer"),
+        (
+            "tiny-qwen3-next",
+            "layer.1.conv=rows",
+            "layer.1.conv=rows: layer 1 has no such operation; it has input_norm",
+        ),
+    ];
+    for (name, routes, expected) in cases {
+        let model = load(name, Dtype::Float32);
+        let options = Options { routes: routes.parse().unwrap(), ..options() };
+        let mut silent = Silent;
+        let says = Session::new(&model, &options, &mut silent).err().unwrap().to_string();
+        assert!(says.starts_with(&format!("set routes: {expected}")), "{name}: {says}");
     }
 }
 

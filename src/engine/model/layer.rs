@@ -20,7 +20,7 @@ enum Mixer {
 #[derive(Debug)]
 enum Forward {
     Dense(Mlp),
-    Experts(Moe),
+    Experts(Box<Moe>),
 }
 
 /// One decoder layer.
@@ -50,7 +50,9 @@ impl Layer {
             FeedForward::Dense { inner } => {
                 Forward::Dense(Mlp::load(weights, &mlp, (hidden, *inner), mlp::DENSE)?)
             }
-            FeedForward::Experts(sizes) => Forward::Experts(Moe::load(weights, &mlp, hidden, sizes)?),
+            FeedForward::Experts(sizes) => {
+                Forward::Experts(Box::new(Moe::load(weights, &mlp, hidden, sizes)?))
+            }
         };
         Ok(Self {
             input_norm: norm("input_layernorm")?,

@@ -143,10 +143,8 @@ fn qwen3_next(sizes: &Sizes) -> Value {
 }
 
 fn qwen35(sizes: &Sizes) -> Value {
-    let kind = |layer: usize| match (layer + 1).is_multiple_of(sizes.interval) {
-        true => "full_attention",
-        false => "linear_attention",
-    };
+    let full = |layer: usize| (layer + 1).is_multiple_of(sizes.interval);
+    let kind = |layer| if full(layer) { "full_attention" } else { "linear_attention" };
     let kinds: Vec<&str> = (0..sizes.layers).map(kind).collect();
     let own = json!({
         "architectures": ["Qwen3_5ForCausalLM"],

@@ -66,11 +66,10 @@ pub(super) fn plan(what: &Synth) -> Result<Plan, CheckpointError> {
 
 /// Convolutions come in two forms; a model without them has one.
 fn form(config: &Config, bits: Bits) -> Form {
-    match config.layers.iter().any(|mixer| matches!(mixer, Mixer::DeltaNet(_))) {
-        false => Form::Plain,
-        true if bits == Bits::Sixteen => Form::HuggingFace,
-        true => Form::Mlx,
+    if !config.layers.iter().any(|mixer| matches!(mixer, Mixer::DeltaNet(_))) {
+        return Form::Plain;
     }
+    if bits == Bits::Sixteen { Form::HuggingFace } else { Form::Mlx }
 }
 
 /// How parameters become tensors.
