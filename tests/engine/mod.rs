@@ -3,5 +3,6 @@
 mod exactness;
 mod families;
 mod goldens;
+mod plants;
 mod recorded;
 mod support;

@@ -37,15 +37,18 @@ fn rows_of_part(groups: usize, parts: &[usize], part: usize) -> impl Iterator<It
 
 fn picked(weights: &Weights<'_>, matrix: &Embedding, rows: &[i32]) -> Result<Linear> {
     let rows = Array::from_slice(rows, &[dim(rows.len())]);
-    Ok(match matrix.rows(&rows)? {
-        Embedding::Dense(matrix) => Linear::Dense(weights.keep(matrix).t()),
+    let picked = matrix.rows(&rows)?;
+    match &picked {
+        Embedding::Dense(matrix) => drop(weights.keep(matrix.clone())),
         Embedding::Quantized(matrix) => {
-            for array in [Some(&matrix.codes), Some(&matrix.scales), matrix.biases.as_ref()] {
-                array.map(|array| weights.keep(array.clone()));
+            for array in
+                [Some(&matrix.codes), Some(&matrix.scales), matrix.biases.as_ref()].into_iter().flatten()
+            {
+                weights.keep(array.clone());
             }
-            Linear::Quantized(matrix)
         }
-    })
+    }
+    picked.as_head()
 }
 
 #[cfg(test)]

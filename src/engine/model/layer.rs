@@ -19,7 +19,7 @@ enum Mixer {
 
 #[derive(Debug)]
 enum Forward {
-    Dense(Mlp),
+    Dense(Box<Mlp>),
     Experts(Box<Moe>),
 }
 
@@ -48,7 +48,7 @@ impl Layer {
         let (mlp, hidden) = (format!("{prefix}.mlp"), config.hidden_size);
         let feed_forward = match &config.feed_forward {
             FeedForward::Dense { inner } => {
-                Forward::Dense(Mlp::load(weights, &mlp, (hidden, *inner), mlp::DENSE)?)
+                Forward::Dense(Box::new(Mlp::load(weights, &mlp, (hidden, *inner), mlp::DENSE)?))
             }
             FeedForward::Experts(sizes) => {
                 Forward::Experts(Box::new(Moe::load(weights, &mlp, hidden, sizes)?))
