@@ -10,10 +10,12 @@ use crate::arms::{ArmSpec, Bench, PromptSet, identity, run};
 use crate::engine::Error;
 use crate::engine::cache::Rewind;
 use crate::engine::drafter::DrafterSpec;
+use crate::engine::inventory;
+use crate::engine::op::Op;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
 use crate::engine::rows::RowDetail;
-use crate::engine::session::{Options, Session, mixers};
+use crate::engine::session::{Options, Session};
 use crate::engine::tap::Silent;
 use crate::results::arms::{ArmRun, Experiment};
 use crate::results::comparing::{self, Contestant};
@@ -110,7 +112,7 @@ impl Setup {
         let options = self.decoding.options(&loaded, unless_told);
         // Asked once before anything is written, so that routes this model does not have leave nothing behind.
         Session::new(&loaded.model, &options, &mut Silent).map_err(|error| refused(&error))?;
-        refuse_misplaced(&self.plants, &mixers(loaded.model.config()))?;
+        refuse_misplaced(&self.plants, &inventory::layers(loaded.model.config()))?;
         let out = self.out_folder(&loaded);
         Ok(Prepared { setup: self, loaded, prompts, recording, options, out })
     }
@@ -201,8 +203,8 @@ impl Decoding {
 }
 
 /// A fault at a place that the model does not have would prove nothing by not being found.
-fn refuse_misplaced(plants: &[Plant], mixers: &[&'static str]) -> Result<(), Failure> {
-    let says = plants.iter().find_map(|plant| plant.misplaced(mixers));
+fn refuse_misplaced(plants: &[Plant], layers: &[Vec<Op>]) -> Result<(), Failure> {
+    let says = plants.iter().find_map(|plant| plant.misplaced(layers));
     says.map_or(Ok(()), |says| Err(Failure::usage(format!("failed to plant {says}"))))
 }
 

@@ -65,6 +65,36 @@ pub enum Op {
     SwiGlu,
     /// Down projection of the feed-forward.
     DownProj,
+    /// Scores of a row for all experts.
+    Router,
+    /// The scores as shares of one.
+    RouterSoftmax,
+    /// The numbers of the experts chosen for a row.
+    ExpertChoice,
+    /// The chosen experts' weights.
+    ExpertWeights,
+    /// Gate projection of the chosen experts.
+    ExpertGateProj,
+    /// Up projection of the chosen experts.
+    ExpertUpProj,
+    /// Activation and product of the chosen experts.
+    ExpertSwiGlu,
+    /// Down projection of the chosen experts.
+    ExpertDownProj,
+    /// Weighted sum over the chosen experts.
+    ExpertMix,
+    /// Gate projection of the shared expert.
+    SharedGateProj,
+    /// Up projection of the shared expert.
+    SharedUpProj,
+    /// Activation and product of the shared expert.
+    SharedSwiGlu,
+    /// Down projection of the shared expert.
+    SharedDownProj,
+    /// Projection to the shared expert's gate.
+    SharedGate,
+    /// Adds the shared expert's output behind its gate.
+    SharedMix,
     /// Adds the feed-forward's output to the residual stream.
     MlpResidual,
     /// Norm before the head.
@@ -74,7 +104,7 @@ pub enum Op {
 }
 
 /// Name, place in a layer (`None` outside layers) and group of every operation, in the order of computation.
-pub(super) const OPS: [(Op, &str, Option<&str>, Group); 33] = [
+pub(super) const OPS: [(Op, &str, Option<&str>, Group); 48] = [
     (Op::Embed, "embed", None, Group::Other),
     (Op::InputNorm, "input_norm", Some(""), Group::Norm),
     (Op::QProj, "q_proj", Some("attn"), Group::Linear),
@@ -105,6 +135,21 @@ pub(super) const OPS: [(Op, &str, Option<&str>, Group); 33] = [
     (Op::UpProj, "up_proj", Some("mlp"), Group::Linear),
     (Op::SwiGlu, "swiglu", Some("mlp"), Group::Elementwise),
     (Op::DownProj, "down_proj", Some("mlp"), Group::Linear),
+    (Op::Router, "router", Some("mlp"), Group::Linear),
+    (Op::RouterSoftmax, "router_softmax", Some("mlp"), Group::Other),
+    (Op::ExpertChoice, "expert_choice", Some("mlp"), Group::Other),
+    (Op::ExpertWeights, "expert_weights", Some("mlp"), Group::Other),
+    (Op::ExpertGateProj, "expert_gate_proj", Some("mlp"), Group::Linear),
+    (Op::ExpertUpProj, "expert_up_proj", Some("mlp"), Group::Linear),
+    (Op::ExpertSwiGlu, "expert_swiglu", Some("mlp"), Group::Elementwise),
+    (Op::ExpertDownProj, "expert_down_proj", Some("mlp"), Group::Linear),
+    (Op::ExpertMix, "expert_mix", Some("mlp"), Group::Other),
+    (Op::SharedGateProj, "shared_gate_proj", Some("mlp"), Group::Linear),
+    (Op::SharedUpProj, "shared_up_proj", Some("mlp"), Group::Linear),
+    (Op::SharedSwiGlu, "shared_swiglu", Some("mlp"), Group::Elementwise),
+    (Op::SharedDownProj, "shared_down_proj", Some("mlp"), Group::Linear),
+    (Op::SharedGate, "shared_gate", Some("mlp"), Group::Linear),
+    (Op::SharedMix, "shared_mix", Some("mlp"), Group::Elementwise),
     (Op::MlpResidual, "mlp_residual", Some(""), Group::Elementwise),
     (Op::FinalNorm, "final_norm", None, Group::Norm),
     (Op::LmHead, "lm_head", None, Group::Linear),

@@ -173,6 +173,39 @@ impl Quantized {
         )
     }
 
+    /// Each row of `x` times the matrices that `which` names: of a stack of matrices `[E, out, in]`, for `x`
+    /// `[…, 1 or k, 1, in]` and numbers `[…, k]` gives `[…, k, 1, out]`.
+    ///
+    /// # Errors
+    /// When the shapes do not fit.
+    pub fn gather_matmul(&self, x: &Array, which: &Array) -> Result<Array> {
+        filled(
+            "gathered quantized matmul",
+            || self.detail(x),
+            |result, stream| {
+                let biases = self.biases.as_ref().map_or_else(no_array, Array::as_ptr);
+                // SAFETY: all handles live through the call; the mode is a static C string.
+                unsafe {
+                    sys::mlx_gather_qmm(
+                        result,
+                        x.as_ptr(),
+                        self.codes.as_ptr(),
+                        self.scales.as_ptr(),
+                        biases,
+                        no_array(),
+                        which.as_ptr(),
+                        true,
+                        self.group(),
+                        self.bits(),
+                        self.mode.as_ptr(),
+                        false,
+                        stream,
+                    )
+                }
+            },
+        )
+    }
+
     /// The matrix itself, `[out, in]`, in the scales' dtype.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! A model set up for one arm: its plans, its chooser, what is recorded. Plain decoding and rounds share it.
 
 use super::cache::{Caches, Rewind};
-use super::checkpoint::{Config, Mixer};
 use super::error::{Error, Result};
+use super::inventory;
 use super::model::{Logits, TextModel};
 use super::pass::Pass;
 use super::routes::{Defaults, Plan, Routes};
@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
     pub fn new(model: &'a TextModel, options: &'a Options, tap: &'a mut dyn Tap) -> Result<Self> {
         let config = model.config();
         let layers = config.layers.len();
-        if let Some(says) = options.routes.misplaced(&mixers(config)) {
+        if let Some(says) = options.routes.misplaced(&inventory::layers(config)) {
             return Err(Error::Request(format!("set routes: {says}")));
         }
         let banned: &[TokenId] = if options.ignore_eos { &options.end_ids } else { &[] };
@@ -245,17 +245,4 @@ impl<'a> Session<'a> {
 
 fn no_logits() -> Error {
     Error::Request("choose from a forward without logits".to_owned())
-}
-
-/// The block of operations that each layer's mixer is made of.
-#[must_use]
-pub fn mixers(config: &Config) -> Vec<&'static str> {
-    config.layers.iter().map(mixer_block).collect()
-}
-
-fn mixer_block(mixer: &Mixer) -> &'static str {
-    match mixer {
-        Mixer::Attention(_) => "attn",
-        Mixer::DeltaNet(_) => "delta",
-    }
 }

@@ -47,14 +47,15 @@ pub(crate) fn entries(config: &Value, form: Form, quantized: bool) -> Vec<Entry>
 
 fn stored(parameter: &Parameter, quantized: bool) -> Vec<Entry> {
     let (path, shape) = (&parameter.path, &parameter.shape);
-    if !quantized || !matches!(parameter.role, Role::Matrix | Role::Embedding) {
+    if !quantized || !matches!(parameter.role, Role::Matrix | Role::Experts | Role::Embedding) {
         return vec![Entry::new(parameter.tensor(), "F32", shape)];
     }
-    let groups = [shape[0], shape[1] / 32];
+    let with = |columns: usize| [&shape[..shape.len() - 1], &[columns]].concat();
+    let inputs = shape[shape.len() - 1];
     vec![
-        Entry::new(format!("{path}.weight"), "U32", &[shape[0], shape[1] / 8]),
-        Entry::new(format!("{path}.scales"), "BF16", &groups),
-        Entry::new(format!("{path}.biases"), "BF16", &groups),
+        Entry::new(format!("{path}.weight"), "U32", &with(inputs / 8)),
+        Entry::new(format!("{path}.scales"), "BF16", &with(inputs / 32)),
+        Entry::new(format!("{path}.biases"), "BF16", &with(inputs / 32)),
     ]
 }
 

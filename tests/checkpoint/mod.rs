@@ -2,6 +2,7 @@
 
 mod bad_config;
 mod bad_files;
+mod families;
 pub(crate) mod fixture;
 mod folders;
 mod spellings;

@@ -6,6 +6,7 @@ use super::support::{Memory, model, options, prompt};
 use exactness::engine::cache::{Rewind, StateDigest};
 use exactness::engine::classic;
 use exactness::engine::drafter::{DrafterSpec, Ground};
+use exactness::engine::inventory;
 use exactness::engine::model::TextModel;
 use exactness::engine::op::Op;
 use exactness::engine::round;
@@ -18,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 const WIDTHS: [usize; 7] = [1, 2, 3, 4, 6, 12, 16];
 
 /// What plain decoding leaves: the stream, each row's digest by stream index, each state by cache length.
-struct Chain {
-    stream: Vec<TokenId>,
+pub(super) struct Chain {
+    pub(super) stream: Vec<TokenId>,
     rows: BTreeMap<i64, String>,
     states: BTreeMap<i32, StateDigest>,
 }
 
-fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chain {
+pub(super) fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chain {
     let options = options();
     let mut memory = Memory { watch_states: true, ..Memory::default() };
     let mut silent = Silent;
@@ -40,12 +41,12 @@ fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chain {
     Chain { stream: decoded.tokens, rows, states: memory.states.into_iter().collect() }
 }
 
-struct Speculative {
+pub(super) struct Speculative {
     stream: Vec<TokenId>,
     memory: Memory,
 }
 
-fn speculate(
+pub(super) fn speculate(
     model: &TextModel,
     (prompt, reference): (&[TokenId], &[TokenId]),
     (width, drafter): (usize, &str),
@@ -62,7 +63,7 @@ fn speculate(
 }
 
 /// Every accepted count from none to all, or the other way round.
-fn every_count(width: usize, falling: bool) -> String {
+pub(super) fn every_count(width: usize, falling: bool) -> String {
     let count = |number| if falling { width - 1 - number } else { number };
     let counts: Vec<String> = (0..width).map(|number| count(number).to_string()).collect();
     format!("cycle:{}", counts.join(","))
@@ -77,7 +78,7 @@ fn kept_rows(memory: &Memory) -> impl Iterator<Item = &Row> {
 }
 
 /// Stream, every kept row and the state after every round are the chain's; says how many rows were compared.
-fn assert_exact(what: &str, chain: &Chain, arm: &Speculative) -> usize {
+pub(super) fn assert_exact(what: &str, chain: &Chain, arm: &Speculative) -> usize {
     assert_eq!(arm.stream, chain.stream, "{what}: stream");
     let mut rows = 0;
     for row in kept_rows(&arm.memory) {
@@ -195,16 +196,22 @@ fn a_block_really_is_a_block() {
     assert_eq!(calls("attention=block", Some(3), Op::Attention), [4]);
 }
 
+/// Every operation of the model that has such a route, two rows a call.
+pub(super) fn every_operation_by_rows(model: &TextModel) -> String {
+    let layers = inventory::layers(model.config()).concat();
+    let there = Op::all().filter(|op| op.block().is_none() || layers.contains(op));
+    let by_rows = there.filter(|op| !matches!(op, Op::Attention | Op::Delta));
+    by_rows.map(|op| format!("{}=rows:2", op.name())).collect::<Vec<_>>().join(",")
+}
+
 #[test]
 fn every_route_of_rows_leaves_the_same_bytes() {
     let model = model("tiny-random-qwen35");
     let prompt = prompt(7, 30, 512);
     let chain = chain(&model, &prompt, 40);
-    let by_rows: Vec<String> = Op::all()
-        .filter(|op| !matches!(op, Op::Attention | Op::Delta))
-        .map(|op| format!("{}=rows:2", op.name()))
-        .collect();
-    for routes in [by_rows.join(","), "attention=contiguous".to_owned(), "attention=block".to_owned()] {
+    for routes in
+        [every_operation_by_rows(&model), "attention=contiguous".to_owned(), "attention=block".to_owned()]
+    {
         let options = Options { routes: routes.parse::<Routes>().unwrap(), ..options() };
         let pattern = every_count(6, false);
         let arm = speculate(&model, (&prompt, &chain.stream), (6, &pattern), &options, &mut Silent);

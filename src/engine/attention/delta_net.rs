@@ -1,6 +1,6 @@
 //! The gated delta net: a short causal convolution, a recurrent state with decay and correction, a gated norm.
 
-use crate::engine::blocks::{Linear, Weights, dim, silu};
+use crate::engine::blocks::{Linear, Weights, dim, silu, taken_apart};
 use crate::engine::cache::{BlockStates, DeltaBlock, DeltaCache, Rewind};
 use crate::engine::checkpoint::{self, Config};
 use crate::engine::delta_rule::{self, Outcome, Recurrence};
@@ -92,11 +92,13 @@ impl DeltaNet {
         let path = |name: &str| format!("{prefix}.{name}");
         let linear = |name: &str, outputs, inputs| weights.linear(&path(name), outputs, inputs);
         let heads = [sizes.value_heads];
+        let [in_proj_qkv, in_proj_z, in_proj_b, in_proj_a] =
+            input_projections(weights, prefix, hidden, sizes)?;
         Ok(Self {
-            in_proj_qkv: linear("in_proj_qkv", sizes.conv_channels(), hidden)?,
-            in_proj_z: linear("in_proj_z", sizes.values(), hidden)?,
-            in_proj_b: linear("in_proj_b", sizes.value_heads, hidden)?,
-            in_proj_a: linear("in_proj_a", sizes.value_heads, hidden)?,
+            in_proj_qkv,
+            in_proj_z,
+            in_proj_b,
+            in_proj_a,
             out_proj: linear("out_proj", hidden, sizes.values())?,
             taps: weights.taps(&path("conv1d.weight"), sizes.conv_channels(), sizes.conv_kernel)?,
             decay_rate: per_row(&weights.vector_f32(&path("A_log"), &heads)?.exp()?.negative()?)?,
@@ -236,6 +238,32 @@ impl DeltaNet {
 /// A vector in the shape of one row, `[1, 1, C]`, so that a row needs no broadcast of it.
 fn per_row(vector: &Array) -> Result<Array> {
     Ok(expand_dims_axes(vector, &[0, 1])?)
+}
+
+/// The projections to queries, keys and values, to the gate, to the writing strength, and to the decay.
+fn input_projections(
+    weights: &Weights<'_>,
+    prefix: &str,
+    hidden: usize,
+    sizes: &checkpoint::DeltaNet,
+) -> Result<[Linear; 4]> {
+    let path = |name: &str| format!("{prefix}.{name}");
+    let linear = |name: &str, outputs| weights.linear(&path(name), outputs, hidden);
+    if !sizes.fused {
+        return Ok([
+            linear("in_proj_qkv", sizes.conv_channels())?,
+            linear("in_proj_z", sizes.values())?,
+            linear("in_proj_b", sizes.value_heads)?,
+            linear("in_proj_a", sizes.value_heads)?,
+        ]);
+    }
+    let (groups, share) = (sizes.key_heads, sizes.value_heads / sizes.key_heads);
+    let qkvz = [sizes.key_dim, sizes.key_dim, share * sizes.value_dim, share * sizes.value_dim];
+    let [in_proj_qkv, in_proj_z] =
+        taken_apart(weights, &path("in_proj_qkvz"), (groups, &qkvz), [&[0, 1, 2], &[3]], hidden)?;
+    let [in_proj_b, in_proj_a] =
+        taken_apart(weights, &path("in_proj_ba"), (groups, &[share, share]), [&[0], &[1]], hidden)?;
+    Ok([in_proj_qkv, in_proj_z, in_proj_b, in_proj_a])
 }
 
 /// What a commit will need to go back to an earlier row.

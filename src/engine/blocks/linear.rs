@@ -48,18 +48,23 @@ impl Embedding {
     }
 
     fn look_up(&self, ids: &Array) -> Result<Array> {
-        let take = |array: &Array| array.take_axis(ids, 0);
+        match self.rows(ids)? {
+            Self::Dense(rows) => Ok(rows),
+            Self::Quantized(rows) => rows.dequantize(),
+        }
+    }
+
+    /// The rows of these numbers, as they are stored.
+    pub(super) fn rows(&self, numbers: &Array) -> Result<Self> {
+        let take = |array: &Array| array.take_axis(numbers, 0);
         Ok(match self {
-            Self::Dense(matrix) => take(matrix)?,
-            Self::Quantized(matrix) => {
-                let rows = Quantized {
-                    codes: take(&matrix.codes)?,
-                    scales: take(&matrix.scales)?,
-                    biases: matrix.biases.as_ref().map(take).transpose()?,
-                    ..matrix.clone()
-                };
-                rows.dequantize()?
-            }
+            Self::Dense(matrix) => Self::Dense(take(matrix)?),
+            Self::Quantized(matrix) => Self::Quantized(Quantized {
+                codes: take(&matrix.codes)?,
+                scales: take(&matrix.scales)?,
+                biases: matrix.biases.as_ref().map(take).transpose()?,
+                ..matrix.clone()
+            }),
         })
     }
 

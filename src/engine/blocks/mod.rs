@@ -1,11 +1,15 @@
 //! What every family is built of: weights by their checkpoint names, linear layers, norms, activations.
 
 mod columns;
+mod experts;
+mod grouped;
 mod linear;
 mod norm;
 mod weights;
 
 pub use columns::Columns;
+pub use experts::Experts;
+pub use grouped::taken_apart;
 pub use linear::{Embedding, Linear};
 pub use norm::RmsNorm;
 pub use weights::Weights;

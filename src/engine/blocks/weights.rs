@@ -51,7 +51,12 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// When a tensor is missing or has another shape.
     pub fn matrix(&self, module: &str, rows: usize, columns: usize) -> Result<Embedding> {
-        Ok(match self.checkpoint.matrix(module, rows, columns)? {
+        self.stored(self.checkpoint.matrix(module, rows, columns)?)
+    }
+
+    /// A matrix, or a stack of them, on the device.
+    pub(super) fn stored(&self, matrix: Matrix<'_>) -> Result<Embedding> {
+        Ok(match matrix {
             Matrix::Dense(view) => Embedding::Dense(self.float(view, self.dtype)?),
             Matrix::Quantized { quantization, codes, scales, biases } => Embedding::Quantized(Quantized {
                 codes: self.keep(self.lent(codes)?),
@@ -71,7 +76,7 @@ impl<'a> Weights<'a> {
     pub fn norm(&self, module: &str, size: usize, eps: f32) -> Result<RmsNorm> {
         let view = self.view(&format!("{module}.weight"), &[size])?;
         let weight = match self.checkpoint.form() {
-            Form::Mlx => self.float(view, self.dtype)?,
+            Form::Mlx | Form::Plain => self.float(view, self.dtype)?,
             Form::HuggingFace => {
                 let shifted = self.float(view, Dtype::Float32)?.add(Array::from_f32(1.0))?;
                 self.keep(shifted.as_dtype(self.dtype)?)
@@ -104,7 +109,7 @@ impl<'a> Weights<'a> {
         // The axis of size 1 moves between the two forms; the order in memory does not.
         let shape = match self.checkpoint.form() {
             Form::HuggingFace => [channels, 1, count],
-            Form::Mlx => [channels, count, 1],
+            Form::Mlx | Form::Plain => [channels, count, 1],
         };
         let weight = self.vector_f32(name, &shape)?.reshape(&[dim(channels), dim(count)])?;
         let taps = (0..dim(count)).map(|tap| {
@@ -112,6 +117,15 @@ impl<'a> Weights<'a> {
             Ok(self.keep(column.reshape(&[1, 1, dim(channels)])?.contiguous()?))
         });
         taps.collect()
+    }
+
+    pub(super) fn checkpoint(&self) -> &'a Checkpoint {
+        self.checkpoint
+    }
+
+    /// A tensor in the activations' dtype, perhaps still lent.
+    pub(super) fn cast(&self, view: &TensorView) -> Result<Array> {
+        Ok(self.lent(view)?.as_dtype(self.dtype)?)
     }
 
     fn view(&self, name: &str, shape: &[usize]) -> Result<&'a TensorView> {
@@ -137,7 +151,8 @@ impl<'a> Weights<'a> {
         Ok(array)
     }
 
-    fn keep(&self, array: Array) -> Array {
+    /// Has `array` computed with everything else.
+    pub(super) fn keep(&self, array: Array) -> Array {
         self.loaded.borrow_mut().push(array.clone());
         array
     }

@@ -3,7 +3,7 @@
 //! The reader holds a checkpoint against this list when it opens one, so a missing, misshaped or surplus tensor
 //! is reported before anything is computed; the writer of synthetic checkpoints draws from the same list.
 
-use super::config::{Attention, Config, DeltaNet, Mixer};
+use super::config::{Attention, Config, DeltaNet, Experts, FeedForward, Mixer};
 use super::form::Form;
 
 /// What a tensor does, which decides how it is stored and how a random one is drawn.
@@ -13,6 +13,9 @@ pub enum Role {
     Embedding,
     /// A linear map `[outputs, inputs]`; may be quantized.
     Matrix,
+    /// The linear maps of all experts, `[experts, outputs, inputs]`; may be quantized. The path is that of MLX
+    /// programs; other files store them otherwise, see [`Stack`](super::Stack).
+    Experts,
     /// A norm's factor, stored less one in Hugging Face form.
     Norm,
     /// A norm's factor, stored as it is in both forms.
@@ -61,7 +64,10 @@ pub fn parameters(config: &Config, form: Form) -> Vec<Parameter> {
             Mixer::DeltaNet(sizes) => list.delta_net(&layer, sizes, h),
         }
         list.add(&format!("{layer}.post_attention_layernorm"), Role::Norm, &[h]);
-        list.mlp(&layer, h, config.intermediate_size);
+        match config.feed_forward {
+            FeedForward::Dense { inner } => list.mlp(&format!("{layer}.mlp"), h, inner),
+            FeedForward::Experts(sizes) => list.experts(&format!("{layer}.mlp"), h, &sizes),
+        }
     }
     list.add("model.norm", Role::Norm, &[h]);
     if !config.tie_word_embeddings {
@@ -88,8 +94,10 @@ impl List {
         self.add(&path("k_proj"), Role::Matrix, &[keys, h]);
         self.add(&path("v_proj"), Role::Matrix, &[keys, h]);
         self.add(&path("o_proj"), Role::Matrix, &[h, queries]);
-        self.add(&path("q_norm"), Role::Norm, &[sizes.head_dim]);
-        self.add(&path("k_norm"), Role::Norm, &[sizes.head_dim]);
+        if sizes.head_norms {
+            self.add(&path("q_norm"), Role::Norm, &[sizes.head_dim]);
+            self.add(&path("k_norm"), Role::Norm, &[sizes.head_dim]);
+        }
     }
 
     fn delta_net(&mut self, layer: &str, sizes: &DeltaNet, h: usize) {
@@ -97,12 +105,17 @@ impl List {
         let (channels, taps, heads) = (sizes.conv_channels(), sizes.conv_kernel, sizes.value_heads);
         let convolution = match self.form {
             Form::HuggingFace => [channels, 1, taps],
-            Form::Mlx => [channels, taps, 1],
+            Form::Mlx | Form::Plain => [channels, taps, 1],
         };
-        self.add(&path("in_proj_qkv"), Role::Matrix, &[channels, h]);
-        self.add(&path("in_proj_z"), Role::Matrix, &[sizes.values(), h]);
-        self.add(&path("in_proj_b"), Role::Matrix, &[heads, h]);
-        self.add(&path("in_proj_a"), Role::Matrix, &[heads, h]);
+        if sizes.fused {
+            self.add(&path("in_proj_qkvz"), Role::Matrix, &[channels + sizes.values(), h]);
+            self.add(&path("in_proj_ba"), Role::Matrix, &[2 * heads, h]);
+        } else {
+            self.add(&path("in_proj_qkv"), Role::Matrix, &[channels, h]);
+            self.add(&path("in_proj_z"), Role::Matrix, &[sizes.values(), h]);
+            self.add(&path("in_proj_b"), Role::Matrix, &[heads, h]);
+            self.add(&path("in_proj_a"), Role::Matrix, &[heads, h]);
+        }
         self.add(&path("conv1d"), Role::Convolution, &convolution);
         self.add(&path("A_log"), Role::DecayLog, &[heads]);
         self.add(&path("dt_bias"), Role::StepBias, &[heads]);
@@ -110,10 +123,20 @@ impl List {
         self.add(&path("out_proj"), Role::Matrix, &[h, sizes.values()]);
     }
 
-    fn mlp(&mut self, layer: &str, h: usize, inner: usize) {
-        let path = |name: &str| format!("{layer}.mlp.{name}");
+    fn mlp(&mut self, module: &str, h: usize, inner: usize) {
+        let path = |name: &str| format!("{module}.{name}");
         self.add(&path("gate_proj"), Role::Matrix, &[inner, h]);
         self.add(&path("up_proj"), Role::Matrix, &[inner, h]);
         self.add(&path("down_proj"), Role::Matrix, &[h, inner]);
+    }
+
+    fn experts(&mut self, module: &str, h: usize, sizes: &Experts) {
+        let path = |name: &str| format!("{module}.{name}");
+        self.add(&path("gate"), Role::Matrix, &[sizes.count, h]);
+        self.add(&path("switch_mlp.gate_proj"), Role::Experts, &[sizes.count, sizes.inner, h]);
+        self.add(&path("switch_mlp.up_proj"), Role::Experts, &[sizes.count, sizes.inner, h]);
+        self.add(&path("switch_mlp.down_proj"), Role::Experts, &[sizes.count, h, sizes.inner]);
+        self.mlp(&path("shared_expert"), h, sizes.shared);
+        self.add(&path("shared_expert_gate"), Role::Matrix, &[1, h]);
     }
 }

@@ -5,7 +5,7 @@ use super::open::Checkpoint;
 use super::quantization::Quantization;
 use super::tensor::{Kind, TensorView};
 
-/// The tensors of one matrix `[outputs, inputs]`.
+/// The tensors of one matrix `[outputs, inputs]`, or of a stack of them, whose number then leads every shape.
 #[derive(Debug, Clone, Copy)]
 pub enum Matrix<'a> {
     /// Plain numbers.
@@ -24,18 +24,16 @@ pub enum Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    pub(super) fn find(
-        checkpoint: &'a Checkpoint,
-        module: &str,
-        outputs: usize,
-        inputs: usize,
-    ) -> Result<Self> {
+    /// `shape` is `[…, outputs, inputs]`.
+    pub(super) fn find(checkpoint: &'a Checkpoint, module: &str, shape: &[usize]) -> Result<Self> {
         let weight = format!("{module}.weight");
+        let (rows, inputs) = shape.split_at(shape.len() - 1);
+        let (inputs, with) = (inputs[0], |columns: usize| [rows, &[columns]].concat());
         let Some(quantization) = checkpoint.quantization(module)? else {
-            return checkpoint.expect_tensor(&weight, &[outputs, inputs], Kind::Float).map(Self::Dense);
+            return checkpoint.expect_tensor(&weight, shape, Kind::Float).map(Self::Dense);
         };
         let (bits, group) = (usize::from(quantization.bits), usize::from(quantization.group));
-        let groups = [outputs, inputs / group];
+        let groups = with(inputs / group);
         let scales = checkpoint.expect_tensor(&format!("{module}.scales"), &groups, Kind::Float)?;
         if !inputs.is_multiple_of(group) {
             return Err(CheckpointError::Tensor {
@@ -54,7 +52,7 @@ impl<'a> Matrix<'a> {
             });
         }
         // Groups are multiples of 32 inputs, so the codes of a row fill whole words at every width.
-        let codes = checkpoint.expect_tensor(&weight, &[outputs, inputs * bits / 32], Kind::Codes)?;
+        let codes = checkpoint.expect_tensor(&weight, &with(inputs * bits / 32), Kind::Codes)?;
         Ok(Self::Quantized { quantization, codes, scales, biases })
     }
 

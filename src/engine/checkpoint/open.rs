@@ -3,6 +3,7 @@
 use super::bytes::Bytes;
 use super::config::Config;
 use super::error::{CheckpointError, Result};
+use super::experts::Stack;
 use super::fields::{Fields, parse};
 use super::form::{self, Form};
 use super::layout::{self, Role};
@@ -141,7 +142,15 @@ impl Checkpoint {
     /// # Errors
     /// When a tensor is missing or does not fit, or the quantization is contradictory.
     pub fn matrix(&self, module: &str, outputs: usize, inputs: usize) -> Result<Matrix<'_>> {
-        Matrix::find(self, module, outputs, inputs)
+        Matrix::find(self, module, &[outputs, inputs])
+    }
+
+    /// One projection of all experts of a layer, `[experts, outputs, inputs]`, by its module in MLX form.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::matrix`].
+    pub fn experts(&self, module: &str, shape: [usize; 3]) -> Result<Stack<'_>> {
+        Stack::find(self, module, shape)
     }
 
     /// A file of the checkpoint beside config and weights, such as `tokenizer.json`.
@@ -174,6 +183,10 @@ impl Checkpoint {
                 (Role::Matrix | Role::Embedding, &[outputs, inputs]) => {
                     let matrix = self.matrix(&parameter.path, outputs, inputs)?;
                     used.extend(matrix.tensors().map(|tensor| tensor.name_in_file.as_str()));
+                }
+                (Role::Experts, &[experts, outputs, inputs]) => {
+                    let stack = self.experts(&parameter.path, [experts, outputs, inputs])?;
+                    used.extend(stack.tensors().iter().map(|tensor| tensor.name_in_file.as_str()));
                 }
                 (_, shape) => {
                     let tensor = self.expect_tensor(&parameter.tensor(), shape, Kind::Float)?;

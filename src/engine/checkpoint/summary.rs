@@ -56,7 +56,7 @@ impl Checkpoint {
     pub fn quantization_text(&self) -> Option<String> {
         let mut counts: BTreeMap<Quantization, usize> = BTreeMap::new();
         for parameter in layout::parameters(self.config(), self.form()) {
-            if !matches!(parameter.role, Role::Matrix | Role::Embedding) {
+            if !matches!(parameter.role, Role::Matrix | Role::Experts | Role::Embedding) {
                 continue;
             }
             // Opening has refused contradictions already.

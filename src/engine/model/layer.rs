@@ -1,10 +1,11 @@
 //! One decoder layer: a mixer and a feed-forward, each behind a norm and added to the residual stream.
 
-use super::mlp::Mlp;
+use super::mlp::{self, Mlp};
+use super::moe::Moe;
 use crate::engine::attention::{DeltaNet, FullAttention};
 use crate::engine::blocks::{RmsNorm, Weights};
 use crate::engine::cache::{LayerCache, Rewind};
-use crate::engine::checkpoint::{self, Config};
+use crate::engine::checkpoint::{self, Config, FeedForward};
 use crate::engine::error::{Error, Result};
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
@@ -16,13 +17,19 @@ enum Mixer {
     Delta(DeltaNet),
 }
 
+#[derive(Debug)]
+enum Forward {
+    Dense(Box<Mlp>),
+    Experts(Box<Moe>),
+}
+
 /// One decoder layer.
 #[derive(Debug)]
 pub(super) struct Layer {
     input_norm: RmsNorm,
     mixer: Mixer,
     post_norm: RmsNorm,
-    mlp: Mlp,
+    feed_forward: Forward,
 }
 
 impl Layer {
@@ -38,11 +45,20 @@ impl Layer {
                 Mixer::Delta(DeltaNet::load(weights, &format!("{prefix}.linear_attn"), config, &sizes)?)
             }
         };
+        let (mlp, hidden) = (format!("{prefix}.mlp"), config.hidden_size);
+        let feed_forward = match &config.feed_forward {
+            FeedForward::Dense { inner } => {
+                Forward::Dense(Box::new(Mlp::load(weights, &mlp, (hidden, *inner), mlp::DENSE)?))
+            }
+            FeedForward::Experts(sizes) => {
+                Forward::Experts(Box::new(Moe::load(weights, &mlp, hidden, sizes)?))
+            }
+        };
         Ok(Self {
             input_norm: norm("input_layernorm")?,
             mixer,
             post_norm: norm("post_attention_layernorm")?,
-            mlp: Mlp::load(weights, &format!("{prefix}.mlp"), config.hidden_size, config.intermediate_size)?,
+            feed_forward,
         })
     }
 
@@ -62,7 +78,10 @@ impl Layer {
         };
         let x = add(pass, Op::MixerResidual, x, &mixed)?;
         let normed = self.post_norm.forward(pass, Op::PostNorm, &x)?;
-        let mixed = self.mlp.forward(pass, &normed)?;
+        let mixed = match &self.feed_forward {
+            Forward::Dense(mlp) => mlp.forward(pass, &normed)?,
+            Forward::Experts(moe) => moe.forward(pass, &normed)?,
+        };
         add(pass, Op::MlpResidual, &x, &mixed)
     }
 }

@@ -2,6 +2,7 @@
 
 mod layer;
 mod mlp;
+mod moe;
 mod text;
 
 pub use text::{Logits, TextModel};

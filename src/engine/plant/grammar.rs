@@ -103,21 +103,18 @@ impl Plant {
             && self.every.is_none_or(|every| (position - first).is_multiple_of(every))
     }
 
-    /// What is wrong with its place in a model whose layers have these mixers, `attn` or `delta`.
+    /// What is wrong with its place in a model whose layers have these operations, as in
+    /// [`inventory::layers`](crate::engine::inventory::layers).
     #[must_use]
-    pub fn misplaced(&self, mixers: &[&'static str]) -> Option<String> {
-        let has = |mixer: &&str| match self.op.block() {
-            Some("" | "mlp") => true,
-            Some(block) => block == *mixer,
-            None => false,
-        };
+    pub fn misplaced(&self, layers: &[Vec<Op>]) -> Option<String> {
+        let has = |ops: &Vec<Op>| ops.contains(&self.op);
         let Some(layer) = self.layer else {
-            let none = self.op.block().is_some() && !mixers.iter().any(has);
+            let none = self.op.block().is_some() && !layers.iter().any(has);
             return none.then(|| format!("{self}: no layer of this model has {}", self.op.name()));
         };
-        match mixers.get(usize::from(layer)) {
-            None => Some(format!("{self}: the model has layers 0 to {}", mixers.len().saturating_sub(1))),
-            Some(mixer) if !has(mixer) => Some(format!("{self}: layer {layer} has no {}", self.op.name())),
+        match layers.get(usize::from(layer)) {
+            None => Some(format!("{self}: the model has layers 0 to {}", layers.len().saturating_sub(1))),
+            Some(ops) if !has(ops) => Some(format!("{self}: layer {layer} has no {}", self.op.name())),
             Some(_) => None,
         }
     }
@@ -169,6 +166,9 @@ impl Draft {
         let change = self.change.unwrap_or(Change::Ulp(1));
         if self.layer.is_some() && op.block().is_none() {
             return Err(PlantError::Conflict("layer is given for an operation outside the layers"));
+        }
+        if op == Op::ExpertChoice && matches!(change, Change::Ulp(_) | Change::Value(_)) {
+            return Err(PlantError::Conflict("expert_choice names experts: ulp and value are for router"));
         }
         if change == Change::Halves && op.group() != Group::Linear {
             return Err(PlantError::Conflict(

@@ -1,10 +1,6 @@
-//! The shapes that can be asked for, and the config.json that states them.
+//! The shapes that can be asked for.
 
-use serde_json::{Value, json};
 use std::str::FromStr;
-
-/// Inputs that share a scale in quantized checkpoints.
-pub(super) const GROUP: usize = 64;
 
 /// A word that names no geometry or no width.
 #[derive(Debug, thiserror::Error)]
@@ -22,14 +18,34 @@ pub enum Geometry {
     B2,
     /// Qwen 3.5 4B.
     B4,
-    /// Qwen 3.5 9B, the only one with a separate output matrix.
+    /// Qwen 3.5 9B, the only one of them with a separate output matrix.
     B9,
+    /// Two layers of Llama.
+    Llama,
+    /// The same with a separate output matrix, one key head a query head, and a stretched rope.
+    LlamaUntied,
+    /// Two layers of Qwen 3.
+    Qwen3,
+    /// Two layers of Qwen 3 Next, five experts.
+    Qwen3Next,
+    /// Two layers of Qwen 3.5 with five experts.
+    Qwen35Moe,
 }
 
 impl Geometry {
     /// All geometries by the names that the command line takes.
-    pub const NAMES: [(&'static str, Self); 5] =
-        [("tiny", Self::Tiny), ("0.8b", Self::B08), ("2b", Self::B2), ("4b", Self::B4), ("9b", Self::B9)];
+    pub const NAMES: [(&'static str, Self); 10] = [
+        ("tiny", Self::Tiny),
+        ("0.8b", Self::B08),
+        ("2b", Self::B2),
+        ("4b", Self::B4),
+        ("9b", Self::B9),
+        ("tiny-llama", Self::Llama),
+        ("tiny-llama-untied", Self::LlamaUntied),
+        ("tiny-qwen3", Self::Qwen3),
+        ("tiny-qwen3-next", Self::Qwen3Next),
+        ("tiny-qwen35-moe", Self::Qwen35Moe),
+    ];
 }
 
 impl FromStr for Geometry {
@@ -82,19 +98,59 @@ fn named<T: Copy>(name: &str, all: &[(&str, T)]) -> Result<T, UnknownName> {
     })
 }
 
-struct Sizes {
-    layers: usize,
-    hidden: usize,
-    inner: usize,
-    /// Query heads, key and value heads, width of a head.
-    attention: [usize; 3],
-    /// Key heads, value heads, width of either.
-    delta: [usize; 3],
-    vocab: usize,
-    tied: bool,
+/// The family that a geometry is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Llama,
+    Qwen3,
+    Qwen3Next,
+    Qwen35,
+    Qwen35Moe,
 }
 
-fn sizes(geometry: Geometry) -> Sizes {
+impl Style {
+    /// Released files nest the text model's configuration and name its tensors accordingly.
+    pub(super) fn nested(self) -> bool {
+        matches!(self, Self::Qwen35 | Self::Qwen35Moe)
+    }
+}
+
+/// A geometry in numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) style: Style,
+    pub(super) layers: usize,
+    pub(super) hidden: usize,
+    pub(super) inner: usize,
+    /// Query heads, key and value heads, width of a head.
+    pub(super) attention: [usize; 3],
+    /// Key heads, value heads, width of either; of the families that have gated delta nets.
+    pub(super) delta: [usize; 3],
+    /// Every so many layers have full attention.
+    pub(super) interval: usize,
+    /// Experts, chosen ones, width of one of them and of the shared one; of the families that have them.
+    pub(super) experts: [usize; 4],
+    pub(super) vocab: usize,
+    pub(super) tied: bool,
+    /// Inputs that share a scale in quantized checkpoints.
+    pub(super) group: usize,
+}
+
+/// The numbers of a geometry.
+pub(super) fn sizes(geometry: Geometry) -> Sizes {
+    let demo = Sizes {
+        style: Style::Qwen35,
+        layers: 8,
+        hidden: 256,
+        inner: 768,
+        attention: [4, 2, 64],
+        delta: [4, 8, 32],
+        interval: 4,
+        experts: [0; 4],
+        vocab: 4096,
+        tied: true,
+        group: 64,
+    };
     let released = |layers, hidden, inner, attention: [usize; 2], value_heads| Sizes {
         layers,
         hidden,
@@ -102,75 +158,30 @@ fn sizes(geometry: Geometry) -> Sizes {
         attention: [attention[0], attention[1], 256],
         delta: [16, value_heads, 128],
         vocab: 248_320,
-        tied: true,
+        ..demo
+    };
+    let small =
+        Sizes { layers: 2, hidden: 64, inner: 160, attention: [4, 2, 16], vocab: 256, group: 32, ..demo };
+    let few = Sizes {
+        attention: [4, 2, 32],
+        delta: [2, 4, 16],
+        interval: 2,
+        experts: [5, 2, 32, 32],
+        vocab: 128,
+        tied: false,
+        ..small
     };
     match geometry {
-        Geometry::Tiny => Sizes {
-            layers: 8,
-            hidden: 256,
-            inner: 768,
-            attention: [4, 2, 64],
-            delta: [4, 8, 32],
-            vocab: 4096,
-            tied: true,
-        },
+        Geometry::Tiny => demo,
         Geometry::B08 => released(24, 1024, 3584, [8, 2], 16),
         Geometry::B2 => released(24, 2048, 6144, [8, 2], 16),
         Geometry::B4 => released(32, 2560, 9216, [16, 4], 32),
         Geometry::B9 => Sizes { tied: false, ..released(32, 4096, 12_288, [16, 4], 32) },
+        Geometry::Llama => Sizes { style: Style::Llama, ..small },
+        Geometry::LlamaUntied => Sizes { style: Style::Llama, attention: [4, 4, 16], tied: false, ..small },
+        // Heads wider than their share of the residual stream.
+        Geometry::Qwen3 => Sizes { style: Style::Qwen3, attention: [4, 2, 32], ..small },
+        Geometry::Qwen3Next => Sizes { style: Style::Qwen3Next, ..few },
+        Geometry::Qwen35Moe => Sizes { style: Style::Qwen35Moe, ..few },
     }
-}
-
-/// The configuration: flat in Hugging Face form, nested as mlx-lm writes it in MLX form. It names no end of text,
-/// because random text has none.
-pub(super) fn config(geometry: Geometry, bits: Bits) -> Value {
-    let text = text_config(&sizes(geometry));
-    let Some(code) = bits.code() else { return text };
-    let quantization = json!({"group_size": GROUP, "bits": code, "mode": "affine"});
-    json!({
-        "architectures": ["Qwen3_5ForConditionalGeneration"],
-        "dtype": "bfloat16",
-        "eos_token_id": null,
-        "model_type": "qwen3_5",
-        "quantization": quantization,
-        "quantization_config": quantization,
-        "tie_word_embeddings": text["tie_word_embeddings"],
-        "text_config": text,
-    })
-}
-
-fn text_config(sizes: &Sizes) -> Value {
-    let kind = |layer: usize| if layer % 4 == 3 { "full_attention" } else { "linear_attention" };
-    let kinds: Vec<&str> = (0..sizes.layers).map(kind).collect();
-    let [heads, kv_heads, head_dim] = sizes.attention;
-    let [key_heads, value_heads, width] = sizes.delta;
-    json!({
-        "architectures": ["Qwen3_5ForCausalLM"],
-        "attention_bias": false,
-        "attn_output_gate": true,
-        "dtype": "bfloat16",
-        "eos_token_id": null,
-        "full_attention_interval": 4,
-        "head_dim": head_dim,
-        "hidden_act": "silu",
-        "hidden_size": sizes.hidden,
-        "intermediate_size": sizes.inner,
-        "layer_types": kinds,
-        "linear_conv_kernel_dim": 4,
-        "linear_key_head_dim": width,
-        "linear_num_key_heads": key_heads,
-        "linear_num_value_heads": value_heads,
-        "linear_value_head_dim": width,
-        "mamba_ssm_dtype": "float32",
-        "max_position_embeddings": 262_144,
-        "model_type": "qwen3_5_text",
-        "mtp_num_hidden_layers": 0,
-        "num_attention_heads": heads,
-        "num_hidden_layers": sizes.layers,
-        "num_key_value_heads": kv_heads,
-        "rms_norm_eps": 1e-6,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 10_000_000, "partial_rotary_factor": 0.25},
-        "tie_word_embeddings": sizes.tied,
-        "vocab_size": sizes.vocab,
-    })
 }

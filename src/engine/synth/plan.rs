@@ -1,10 +1,11 @@
 //! Which tensors a synthetic checkpoint stores, of what type, and what they are filled with.
 
 use super::Synth;
-use super::geometry::{Bits, GROUP, config};
+use super::config::{EIGHT_BITS, config};
+use super::geometry::{Bits, Sizes, Style, sizes};
 use super::values::Values;
 use crate::engine::checkpoint::layout::{Parameter, Role, parameters};
-use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form};
+use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form, Mixer};
 use serde_json::Value;
 
 /// Spread of the logits: far from flat, and far from a single favourite.
@@ -54,57 +55,122 @@ pub(super) struct Plan {
 pub(super) fn plan(what: &Synth) -> Result<Plan, CheckpointError> {
     let config = config(what.geometry, what.bits);
     let read = Config::parse(("config.json", config.to_string().as_bytes()), None)?;
-    let form = if what.bits == Bits::Sixteen { Form::HuggingFace } else { Form::Mlx };
+    let form = form(&read, what.bits);
     let list = parameters(&read, form);
-    let mut tensors: Vec<Stored> = list.iter().flat_map(|parameter| stored(parameter, what.bits)).collect();
+    let store = Store { sizes: sizes(what.geometry), bits: what.bits, form };
+    let mut tensors: Vec<Stored> = list.iter().flat_map(|parameter| store.tensors(parameter)).collect();
     tensors.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.name.cmp(&b.name)));
     let parameters = list.iter().map(|parameter| parameter.shape.iter().product::<usize>()).sum();
     Ok(Plan { config, form, tensors, parameters })
 }
 
-fn stored(parameter: &Parameter, bits: Bits) -> Vec<Stored> {
-    let plain = bits == Bits::Sixteen;
-    // As in released checkpoints, which keep these two in f32 until a program converts them.
-    let exact = if plain { Dtype::F32 } else { Dtype::BF16 };
-    let (dtype, values) = match parameter.role {
-        Role::Embedding | Role::Matrix => return matrix(parameter, bits),
-        Role::Norm if plain => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: NORM_DEVIATION }),
-        Role::Norm => (Dtype::BF16, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
-        Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
-        Role::Convolution => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: TAP_DEVIATION }),
-        Role::DecayLog => (Dtype::F32, Values::DecayLog),
-        Role::StepBias => (Dtype::BF16, Values::StepBias),
-    };
-    let stream = parameter.tensor();
-    vec![Stored { name: file_name(&stream, bits), dtype, shape: parameter.shape.clone(), values, stream }]
-}
-
-/// A matrix in plain numbers, or as codes, scales and biases.
-fn matrix(parameter: &Parameter, bits: Bits) -> Vec<Stored> {
-    let (outputs, inputs) = (parameter.shape[0], parameter.shape[1]);
-    let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
-    #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
-    let deviation = if reads_out { LOGIT_DEVIATION } else { GAIN } / (inputs as f32).sqrt();
-    let part = |part: &str, dtype, columns, values, stream: &str| {
-        let name = file_name(&format!("{}.{part}", parameter.path), bits);
-        let stream = format!("{}.{stream}", parameter.path);
-        Stored { name, dtype, shape: vec![outputs, columns], values, stream }
-    };
-    let Some(code) = bits.code() else {
-        return vec![part("weight", Dtype::BF16, inputs, Values::Bell { mean: 0.0, deviation }, "weight")];
-    };
-    let (levels, groups) = (1_u16 << code, inputs / GROUP);
-    vec![
-        part("weight", Dtype::U32, inputs * code / 32, Values::Codes, "weight"),
-        part("scales", Dtype::BF16, groups, Values::Scales { levels, deviation }, "scales"),
-        part("biases", Dtype::BF16, groups, Values::Biases { levels, deviation }, "scales"),
-    ]
-}
-
-/// The name that programs of either form write.
-fn file_name(canonical: &str, bits: Bits) -> String {
-    match bits {
-        Bits::Sixteen => canonical.to_owned(),
-        Bits::Four | Bits::Eight => format!("language_model.{canonical}"),
+/// Convolutions come in two forms; a model without them has one.
+fn form(config: &Config, bits: Bits) -> Form {
+    if !config.layers.iter().any(|mixer| matches!(mixer, Mixer::DeltaNet(_))) {
+        return Form::Plain;
     }
+    if bits == Bits::Sixteen { Form::HuggingFace } else { Form::Mlx }
+}
+
+/// How parameters become tensors.
+struct Store {
+    sizes: Sizes,
+    bits: Bits,
+    form: Form,
+}
+
+impl Store {
+    fn tensors(&self, parameter: &Parameter) -> Vec<Stored> {
+        // As in released checkpoints, which keep these two in f32 until a program converts them.
+        let exact = if self.bits == Bits::Sixteen { Dtype::F32 } else { Dtype::BF16 };
+        let centre = if self.form == Form::HuggingFace { 0.0 } else { 1.0 };
+        let (dtype, values) = match parameter.role {
+            Role::Experts if self.bits == Bits::Sixteen => return self.experts(parameter),
+            Role::Embedding | Role::Matrix | Role::Experts => return self.matrix(parameter),
+            Role::Norm => (Dtype::BF16, Values::Bell { mean: centre, deviation: NORM_DEVIATION }),
+            Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
+            Role::Convolution => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: TAP_DEVIATION }),
+            Role::DecayLog => (Dtype::F32, Values::DecayLog),
+            Role::StepBias => (Dtype::BF16, Values::StepBias),
+        };
+        let stream = parameter.tensor();
+        let name = self.file_name(&stream);
+        vec![Stored { name, dtype, shape: parameter.shape.clone(), values, stream }]
+    }
+
+    /// A matrix, or a stack of them, in plain numbers or as codes, scales and biases.
+    fn matrix(&self, parameter: &Parameter) -> Vec<Stored> {
+        let (rows, inputs) = parameter.shape.split_at(parameter.shape.len() - 1);
+        let (inputs, deviation) = (inputs[0], deviation(parameter));
+        let part = |part: &str, dtype, columns, values, stream: &str| {
+            let name = self.file_name(&format!("{}.{part}", parameter.path));
+            let stream = format!("{}.{stream}", parameter.path);
+            Stored { name, dtype, shape: [rows, &[columns]].concat(), values, stream }
+        };
+        let Some((code, group)) = self.rule(&parameter.path) else {
+            return vec![part(
+                "weight",
+                Dtype::BF16,
+                inputs,
+                Values::Bell { mean: 0.0, deviation },
+                "weight",
+            )];
+        };
+        let (levels, groups) = (1_u16 << code, inputs / group);
+        vec![
+            part("weight", Dtype::U32, inputs * code / 32, Values::Codes, "weight"),
+            part("scales", Dtype::BF16, groups, Values::Scales { levels, deviation }, "scales"),
+            part("biases", Dtype::BF16, groups, Values::Biases { levels, deviation }, "scales"),
+        ]
+    }
+
+    /// Bits of a code and the group of a matrix, `None` for plain numbers; see the configuration's own rules.
+    fn rule(&self, path: &str) -> Option<(usize, usize)> {
+        let code = self.bits.code()?;
+        let eight = EIGHT_BITS.iter().any(|name| path.ends_with(&format!(".mlp.{name}")));
+        Some(if eight { (8, 64) } else { (code, self.sizes.group) })
+    }
+
+    /// Experts as Hugging Face files of the family store them: gate and up projections of all in one tensor, or a
+    /// tensor for each expert.
+    fn experts(&self, parameter: &Parameter) -> Vec<Stored> {
+        let values = Values::Bell { mean: 0.0, deviation: deviation(parameter) };
+        let store = |name: String, shape: Vec<usize>| Stored {
+            stream: name.clone(),
+            name,
+            dtype: Dtype::BF16,
+            shape,
+            values,
+        };
+        let (mlp, name) = parameter.path.split_once("switch_mlp.").unwrap_or((&parameter.path, ""));
+        let [count, outputs, inputs] = [0, 1, 2].map(|side| parameter.shape[side]);
+        match (self.sizes.style, name) {
+            (Style::Qwen35Moe, "gate_proj") => {
+                vec![store(format!("{mlp}experts.gate_up_proj"), vec![count, 2 * outputs, inputs])]
+            }
+            (Style::Qwen35Moe, "up_proj") => Vec::new(), // in the tensor above
+            (Style::Qwen35Moe, _) => vec![store(format!("{mlp}experts.{name}"), parameter.shape.clone())],
+            _ => {
+                let single = |expert| format!("{mlp}experts.{expert}.{name}.weight");
+                (0..count).map(|expert| store(single(expert), vec![outputs, inputs])).collect()
+            }
+        }
+    }
+
+    /// The name that programs of either form write.
+    fn file_name(&self, canonical: &str) -> String {
+        match self.sizes.style {
+            style if style.nested() && self.bits != Bits::Sixteen => format!("language_model.{canonical}"),
+            _ => canonical.to_owned(),
+        }
+    }
+}
+
+/// The deviation of a matrix that keeps the size of what passes through, or spreads the logits.
+fn deviation(parameter: &Parameter) -> f32 {
+    let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
+    let inputs = parameter.shape[parameter.shape.len() - 1];
+    #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
+    let root = (inputs as f32).sqrt();
+    if reads_out { LOGIT_DEVIATION / root } else { GAIN / root }
 }
