@@ -4,6 +4,7 @@ pub mod arms;
 pub mod comparing;
 pub mod judgement;
 pub mod outcomes;
+pub mod parity;
 pub mod provenance;
 pub mod shown;
 pub mod table;

@@ -7,10 +7,12 @@
 mod geometry;
 mod plan;
 mod random;
+mod sample;
 mod values;
 mod write;
 
 pub use geometry::{Bits, Geometry, UnknownName};
+pub use sample::sample;
 pub use write::{SynthError, Written, write};
 
 /// What to make. The same value gives the same bytes on every machine of one kind.

@@ -1,0 +1,39 @@
+//! A synthetic checkpoint in memory with one layer of each kind: enough to run every operation at a model's shapes.
+//!
+//! Layers of one kind have the same shapes, so the others would only be measured again.
+
+use super::Synth;
+use super::geometry::config;
+use super::plan::plan_of;
+use super::values::{BLOCK, block};
+use super::write::header;
+use crate::engine::checkpoint::{Bytes, Checkpoint, CheckpointError};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+/// Makes the sample; the same value gives the same bytes on every machine of one kind.
+///
+/// # Errors
+/// When the planned configuration cannot be read back, which would be a bug.
+pub fn sample(what: &Synth, name: &str) -> Result<Checkpoint, CheckpointError> {
+    let plan = plan_of(what, two_layers(config(what.geometry, what.bits)))?;
+    let mut weights = header(&plan.tensors, plan.form);
+    for stored in &plan.tensors {
+        let blocks: Vec<usize> = (0..stored.count().div_ceil(BLOCK)).collect();
+        let drawn: Vec<Vec<u8>> = blocks.par_iter().map(|index| block(stored, what.seed, *index)).collect();
+        drawn.iter().for_each(|bytes| weights.extend_from_slice(bytes));
+    }
+    let config = Bytes::from_vec(plan.config.to_string().into_bytes());
+    Checkpoint::in_memory(
+        name,
+        vec![("config.json", config), ("model.safetensors", Bytes::from_vec(weights))],
+    )
+}
+
+fn two_layers(mut config: Value) -> Value {
+    let nested = config.get("text_config").is_some();
+    let text = if nested { &mut config["text_config"] } else { &mut config };
+    text["num_hidden_layers"] = json!(2);
+    text["layer_types"] = json!(["linear_attention", "full_attention"]);
+    config
+}
