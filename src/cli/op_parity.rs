@@ -25,8 +25,8 @@ use std::path::PathBuf;
 ///
 /// Needs no model: the shapes are those of a named geometry, with drawn weights. A line says from how many rows on the
 /// bytes part, how far at worst, and what MLX's dispatch rules predict. Bytes that part in one draw part; equal bytes
-/// say no more than that these draws did not. The chunked delta rule is always run as a control: if its other
-/// arithmetic is not seen, nothing counts.
+/// say no more than that these draws did not. Every run first plants a fault of one step in one value as a control:
+/// if it is not seen, nothing counts.
 #[derive(Debug, clap::Args)]
 pub struct OpParity {
     /// Shapes: the demo's (tiny), or those of the Qwen 3.5 models.
@@ -237,7 +237,7 @@ fn print(parity: &Parity, form: Form) -> anyhow::Result<String> {
         Form::Csv => parity.table().csv().context("print the measurement")?.trim_end().to_owned(),
         Form::Markdown => people(parity, parity.table().markdown().trim_end()),
         Form::Human => {
-            let table = parity.table();
+            let table = parity.short_table();
             let text = settings::columns().map_or_else(|| table.terminal(None), |width| table.folded(width));
             people(parity, &text)
         }

@@ -2,6 +2,7 @@
 
 mod exactness;
 mod goldens;
+mod parity;
 mod plants;
 mod recorded;
 mod support;

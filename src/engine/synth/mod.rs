@@ -12,7 +12,7 @@ mod values;
 mod write;
 
 pub use geometry::{Bits, Geometry, UnknownName};
-pub use sample::sample;
+pub use sample::{resized, sample};
 pub use write::{SynthError, Written, write};
 
 /// What to make. The same value gives the same bytes on every machine of one kind.

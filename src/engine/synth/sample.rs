@@ -16,7 +16,16 @@ use serde_json::{Value, json};
 /// # Errors
 /// When the planned configuration cannot be read back, which would be a bug.
 pub fn sample(what: &Synth, name: &str) -> Result<Checkpoint, CheckpointError> {
-    let plan = plan_of(what, two_layers(config(what.geometry, what.bits)))?;
+    resized(what, name, &[])
+}
+
+/// Makes a sample with some sizes of the configuration replaced, as in `("hidden_size", 64)`: for shapes that no model
+/// has been released in.
+///
+/// # Errors
+/// When the sizes do not fit together.
+pub fn resized(what: &Synth, name: &str, sizes: &[(&str, usize)]) -> Result<Checkpoint, CheckpointError> {
+    let plan = plan_of(what, two_layers(config(what.geometry, what.bits), sizes))?;
     let mut weights = header(&plan.tensors, plan.form);
     for stored in &plan.tensors {
         let blocks: Vec<usize> = (0..stored.count().div_ceil(BLOCK)).collect();
@@ -30,10 +39,13 @@ pub fn sample(what: &Synth, name: &str) -> Result<Checkpoint, CheckpointError> {
     )
 }
 
-fn two_layers(mut config: Value) -> Value {
+fn two_layers(mut config: Value, sizes: &[(&str, usize)]) -> Value {
     let nested = config.get("text_config").is_some();
     let text = if nested { &mut config["text_config"] } else { &mut config };
     text["num_hidden_layers"] = json!(2);
     text["layer_types"] = json!(["linear_attention", "full_attention"]);
+    for (key, size) in sizes {
+        text[*key] = json!(size);
+    }
     config
 }

@@ -10,6 +10,8 @@ mod cuda;
 mod machine;
 mod metal;
 mod question;
+#[cfg(test)]
+mod tests;
 
 pub use machine::Machine;
 pub use question::{Kind, Matrix, Prediction, Question, Step};

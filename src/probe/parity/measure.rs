@@ -10,7 +10,7 @@ use crate::engine::checkpoint::Checkpoint;
 use crate::engine::model::{Logits, TextModel};
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
-use crate::engine::plant::Planted;
+use crate::engine::plant::{Plant, Planted};
 use crate::engine::routes::{Defaults, Plan, Route, Routes};
 use crate::engine::rows::dtype_name;
 use crate::engine::tap::Silent;
@@ -32,14 +32,17 @@ struct Variant {
     control: bool,
 }
 
-/// The routes of attention besides the fused block, and the chunked delta rule as the proof that differences are seen.
+/// The routes of attention besides the fused block, and a fault as the proof that the smallest difference is seen.
 const VARIANTS: [Variant; 5] = [
     Variant { routes: "attention=block", only: None, control: false },
     Variant { routes: "attention=per-position", only: Some(Op::Attention), control: false },
     Variant { routes: "attention=contiguous", only: Some(Op::Attention), control: false },
     Variant { routes: "attention=materialised", only: Some(Op::Attention), control: false },
-    Variant { routes: "delta=chunked", only: Some(Op::Delta), control: true },
+    Variant { routes: "attention=block", only: Some(Op::FinalNorm), control: true },
 ];
+
+/// The control's fault, in an operation that every model has.
+const CONTROL: Plant = Plant { count: Some(1), ..Plant::ulp(Op::FinalNorm, 1) };
 
 /// What is measured.
 pub struct Subject<'a> {
@@ -92,11 +95,12 @@ struct Gathered {
 pub fn measure(subject: &Subject<'_>, settings: &Settings, progress: &dyn Fn()) -> Result<Measured> {
     let mut gathered: BTreeMap<Key, Gathered> = BTreeMap::new();
     let draws = draws(subject, settings)?;
+    control(subject, settings, &draws, &mut gathered)?;
     let mut tried = BTreeSet::new();
     let mut next = settings.first_look();
     while !next.is_empty() {
         for &rows in &next {
-            for (draw, variant) in draws.iter().flat_map(|draw| VARIANTS.iter().map(move |one| (draw, one))) {
+            for (draw, variant) in pairs(&draws, false) {
                 block(subject, settings, (draw, variant), rows, &mut gathered)?;
             }
             progress();
@@ -112,9 +116,28 @@ pub fn measure(subject: &Subject<'_>, settings: &Settings, progress: &dyn Fn()) 
     Ok(measured)
 }
 
+/// Runs the control in the narrowest and the widest block.
+fn control(
+    subject: &Subject<'_>,
+    settings: &Settings,
+    draws: &[Draw],
+    gathered: &mut BTreeMap<Key, Gathered>,
+) -> Result<()> {
+    for rows in [1, settings.most_rows] {
+        pairs(draws, true).try_for_each(|pair| block(subject, settings, pair, rows, gathered))?;
+    }
+    Ok(())
+}
+
+fn pairs(draws: &[Draw], control: bool) -> impl Iterator<Item = (&Draw, &'static Variant)> {
+    let variants = move || VARIANTS.iter().filter(move |variant| variant.control == control);
+    draws.iter().flat_map(move |draw| variants().map(move |variant| (draw, variant)))
+}
+
 /// Numbers of rows next to which some operation changed its mind, and that were not tried.
 fn between(gathered: &BTreeMap<Key, Gathered>, tried: &BTreeSet<u32>) -> Vec<u32> {
-    let gaps: BTreeSet<u32> = gathered.values().flat_map(|one| one.found.gaps()).collect();
+    let lines = gathered.iter().filter(|(key, _)| !key.control);
+    let gaps: BTreeSet<u32> = lines.flat_map(|(_, one)| one.found.gaps()).collect();
     gaps.difference(tried).copied().collect()
 }
 
@@ -169,13 +192,15 @@ fn block(
     let plan = plan(subject, settings, variant)?;
     let measured = |op: Op| match variant.only {
         // A control is measured whatever was asked for.
-        Some(only) => op == only && (variant.control || settings.wanted.has(op)),
+        Some(only) if variant.control => op == only && draw.first,
+        Some(only) => op == only && settings.wanted.has(op),
         None => settings.wanted.has(op) && (draw.first || POSITIONAL.contains(&op)),
     };
     if !Op::all().any(&measured) {
         return Ok(());
     }
-    let mut tap = Forced::new(&draw.truth, &measured, Planted::new(&settings.plants));
+    let plants = if variant.control { &[CONTROL][..] } else { &settings.plants };
+    let mut tap = Forced::new(&draw.truth, &measured, Planted::new(plants));
     let ids = &draw.ids[..usize::try_from(rows).unwrap_or(1)];
     let mut caches = draw.caches.clone();
     subject.model.forward(&mut Pass::new(&plan, &mut tap), ids, &mut caches, (Logits::All, true))?;
@@ -206,7 +231,7 @@ fn add(
     let key = Key {
         control: variant.control,
         op,
-        route: route.to_string(),
+        route: if variant.control { CONTROL.to_string() } else { route.to_string() },
         mode: question::mode(compared.site, subject.checkpoint),
         shape: question::shape(&compared, subject.checkpoint),
         position: POSITIONAL.contains(&op).then_some(draw.position),
