@@ -30,7 +30,7 @@ pub fn resized(what: &Synth, name: &str, sizes: &[(&str, usize)]) -> Result<Chec
     for stored in &plan.tensors {
         let blocks: Vec<usize> = (0..stored.count().div_ceil(BLOCK)).collect();
         let drawn: Vec<Vec<u8>> = blocks.par_iter().map(|index| block(stored, what.seed, *index)).collect();
-        drawn.iter().for_each(|bytes| weights.extend_from_slice(bytes));
+        weights.extend(drawn.concat());
     }
     let config = Bytes::from_vec(plan.config.to_string().into_bytes());
     Checkpoint::in_memory(

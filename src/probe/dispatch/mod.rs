@@ -21,11 +21,11 @@ pub const VERSIONS: [&str; 2] = ["0.32.2", "0.32.4"];
 
 /// What `machine` launches for `question`.
 #[must_use]
-pub fn predict(machine: &Machine, question: &Question) -> Prediction {
+pub fn predict(machine: Machine, question: &Question) -> Prediction {
     match machine {
         Machine::Cpu => cpu::predict(question),
-        Machine::Cuda { capability } => cuda::predict(*capability, question),
-        Machine::Metal { generation, class } => metal::predict((*generation, *class), question),
+        Machine::Cuda { capability } => cuda::predict(capability, question),
+        Machine::Metal { generation, class } => metal::predict((generation, class), question),
         Machine::Unknown => Prediction::Unknown,
     }
 }

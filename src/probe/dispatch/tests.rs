@@ -8,7 +8,7 @@ const AFFINE: Matrix = Matrix::Affine { bits: 4, group: 64 };
 
 /// The first number of rows whose kernel differs; 0 for none, -1 for not known.
 fn from(machine: Machine, kind: Kind, dtype: Dtype) -> i64 {
-    match predict(&machine, &Question { kind, dtype }) {
+    match predict(machine, &Question { kind, dtype }) {
         Prediction::Equal { .. } => 0,
         Prediction::Changes { first, .. } => i64::from(first.rows),
         Prediction::Unknown => -1,
@@ -41,7 +41,7 @@ fn what_was_measured_on_an_h200_is_what_the_table_says() {
 
 #[test]
 fn cuda_names_the_kernel_by_alignment_and_dtype() {
-    let many = |kind, dtype| match predict(&H200, &Question { kind, dtype }) {
+    let many = |kind, dtype| match predict(H200, &Question { kind, dtype }) {
         Prediction::Changes { first, .. } => first.kernel,
         other => panic!("{other:?}"),
     };

@@ -34,7 +34,7 @@ pub(super) fn mode(site: Site, checkpoint: &Checkpoint) -> Option<String> {
 
 /// What the machine's table says of the operation under `route`.
 pub(super) fn predicted(
-    machine: &Machine,
+    machine: Machine,
     (checkpoint, dtype): (&Checkpoint, Dtype),
     compared: &Compared,
     (route, before): (Route, usize),
