@@ -52,9 +52,21 @@ pub fn plan(widths: &[usize], repeats: u32, bracket: bool) -> Vec<ArmSpec> {
     arms
 }
 
+/// The runs of a measurement: plain decoding `repeats` times, the widths in turn `repeats` times, and plain decoding
+/// again, so that whatever drifts, drifts over all widths alike and shows in plain decoding.
+#[must_use]
+pub fn bench_plan(widths: &[usize], repeats: u32) -> Vec<ArmSpec> {
+    let mut arms: Vec<ArmSpec> = (0..repeats).map(ArmSpec::classic).collect();
+    for repeat in 0..repeats {
+        arms.extend(widths.iter().map(|width| ArmSpec { width: Some(*width), repeat }));
+    }
+    arms.extend((repeats..2 * repeats).map(ArmSpec::classic));
+    arms
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{ArmSpec, plan};
+    use super::{ArmSpec, bench_plan, plan};
 
     #[test]
     fn an_experiment_begins_and_with_a_bracket_ends_plain() {
@@ -67,6 +79,22 @@ mod tests {
             "w4.jsonl",
             "w4.repeat1.jsonl",
             "classic.repeat2.jsonl",
+        ];
+        assert_eq!(files, expected);
+    }
+
+    #[test]
+    fn a_measurement_takes_the_widths_in_turn_between_plain_runs() {
+        let files: Vec<String> = bench_plan(&[2, 4], 2).iter().map(ArmSpec::file).collect();
+        let expected = [
+            "classic.jsonl",
+            "classic.repeat1.jsonl",
+            "w2.jsonl",
+            "w4.jsonl",
+            "w2.repeat1.jsonl",
+            "w4.repeat1.jsonl",
+            "classic.repeat2.jsonl",
+            "classic.repeat3.jsonl",
         ];
         assert_eq!(files, expected);
     }

@@ -1,5 +1,7 @@
 //! The command line: one file a verb. `settings` alone reads the environment, `console` alone writes to the terminal.
 
+#[cfg(feature = "engine")]
+pub mod bench;
 pub mod check_algebra;
 pub mod compare;
 pub mod compared;
@@ -9,6 +11,8 @@ pub mod diff;
 pub mod doctor;
 pub mod draw;
 pub mod exit;
+#[cfg(feature = "engine")]
+pub mod experiment;
 pub mod import;
 pub mod judged;
 pub mod judging;
@@ -45,6 +49,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    #[cfg(feature = "engine")]
+    Bench(bench::BenchArgs),
     CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
     Diff(diff::Diff),
@@ -70,6 +76,8 @@ impl Cli {
     /// With what stopped it; [`exit::code_of`] gives the exit code.
     pub fn run(self) -> anyhow::Result<u8> {
         match self.verb {
+            #[cfg(feature = "engine")]
+            Verb::Bench(verb) => verb.run(),
             Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
             Verb::Diff(verb) => verb.run(),

@@ -1,6 +1,7 @@
 //! What commands store and print: one result struct a command, and the one table builder.
 
 pub mod arms;
+pub mod bench;
 pub mod comparing;
 pub mod judgement;
 pub mod outcomes;

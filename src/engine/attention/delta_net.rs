@@ -9,7 +9,7 @@ use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
 use crate::engine::routes::Route;
-use mlx_rs::ops::{self, broadcast_to, concatenate, expand_dims, logaddexp, sigmoid};
+use mlx_rs::ops::{self, broadcast_to, concatenate, expand_dims, expand_dims_axes, logaddexp, sigmoid};
 use mlx_rs::{Array, Dtype, fast};
 
 /// Added to the sum of squares in the L2 norm of queries and keys.
@@ -23,11 +23,11 @@ pub struct DeltaNet {
     in_proj_b: Linear,
     in_proj_a: Linear,
     out_proj: Linear,
-    /// One f32 `[C]` a tap, oldest row first.
+    /// One f32 `[1, 1, C]` a tap, oldest row first.
     taps: Vec<Array>,
-    /// `exp(A_log)`, f32 `[Hv]`.
+    /// `−exp(A_log)`, f32 `[1, 1, Hv]`.
     decay_rate: Array,
-    /// `[Hv]`.
+    /// `[1, 1, Hv]`.
     dt_bias: Array,
     /// `[Dv]`.
     norm: Array,
@@ -99,8 +99,8 @@ impl DeltaNet {
             in_proj_a: linear("in_proj_a", sizes.value_heads, hidden)?,
             out_proj: linear("out_proj", hidden, sizes.values())?,
             taps: weights.taps(&path("conv1d.weight"), sizes.conv_channels(), sizes.conv_kernel)?,
-            decay_rate: weights.vector_f32(&path("A_log"), &heads)?.exp()?,
-            dt_bias: weights.vector(&path("dt_bias"), &heads)?,
+            decay_rate: per_row(&weights.vector_f32(&path("A_log"), &heads)?.exp()?.negative()?)?,
+            dt_bias: per_row(&weights.vector(&path("dt_bias"), &heads)?)?,
             norm: weights.vector(&path("norm.weight"), &[sizes.value_dim])?,
             norm_eps: config.rms_norm_eps,
             shape,
@@ -217,7 +217,7 @@ impl DeltaNet {
     fn log_decay(&self, time: &Array) -> Result<Array> {
         let shifted = time.add(&self.dt_bias)?;
         let zero = Array::from_f32(0.0).as_dtype(shifted.dtype())?;
-        Ok(self.decay_rate.negative()?.multiply(logaddexp(&shifted, &zero)?)?)
+        Ok(self.decay_rate.multiply(logaddexp(&shifted, &zero)?)?)
     }
 
     /// Norm over Dv, then the gate in f32: `[B, T, Hv, Dv]` to `[B, T, Hv · Dv]`.
@@ -231,6 +231,11 @@ impl DeltaNet {
         })?;
         Ok(gated.reshape(&[batch, rows, self.shape.values()])?)
     }
+}
+
+/// A vector in the shape of one row, `[1, 1, C]`, so that a row needs no broadcast of it.
+fn per_row(vector: &Array) -> Result<Array> {
+    Ok(expand_dims_axes(vector, &[0, 1])?)
 }
 
 /// What a commit will need to go back to an earlier row.

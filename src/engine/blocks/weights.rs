@@ -5,7 +5,9 @@
 //! all casts have run.
 
 use super::{Embedding, Linear, RmsNorm};
-use crate::engine::checkpoint::{Checkpoint, Dtype as StoredDtype, Form, Kind, Matrix, Mode, TensorView};
+use crate::engine::checkpoint::{
+    Checkpoint, Dtype as StoredDtype, Form, Kind, Lent, Matrix, Mode, TensorView,
+};
 use crate::engine::error::{Error, Result};
 use crate::engine::raw::{self, Quantized};
 use mlx_rs::{Array, Dtype};
@@ -41,10 +43,7 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// When a tensor is missing or has another shape.
     pub fn linear(&self, module: &str, outputs: usize, inputs: usize) -> Result<Linear> {
-        Ok(match self.matrix(module, outputs, inputs)? {
-            Embedding::Dense(matrix) => Linear::Dense(matrix.t()),
-            Embedding::Quantized(matrix) => Linear::Quantized(matrix),
-        })
+        self.matrix(module, outputs, inputs)?.as_head()
     }
 
     /// The embedding of `module`, `[vocabulary, hidden]`.
@@ -97,7 +96,7 @@ impl<'a> Weights<'a> {
         self.float(self.view(name, shape)?, Dtype::Float32)
     }
 
-    /// The taps of a depthwise convolution, oldest row first: `count` arrays f32 `[channels]`.
+    /// The taps of a depthwise convolution, oldest row first: `count` arrays f32 `[1, 1, channels]`.
     ///
     /// # Errors
     /// When the tensor is missing or has another shape.
@@ -110,7 +109,7 @@ impl<'a> Weights<'a> {
         let weight = self.vector_f32(name, &shape)?.reshape(&[dim(channels), dim(count)])?;
         let taps = (0..dim(count)).map(|tap| {
             let column = raw::slice(&weight, &[0, tap], &[dim(channels), tap + 1])?;
-            Ok(self.keep(column.squeeze_axes(&[1])?.contiguous()?))
+            Ok(self.keep(column.reshape(&[1, 1, dim(channels)])?.contiguous()?))
         });
         taps.collect()
     }
@@ -128,9 +127,11 @@ impl<'a> Weights<'a> {
         let shape: Vec<i32> = view.shape.iter().map(|&side| dim(side)).collect();
         let dtype = stored(view)?;
         let array = if view.bytes.is_aligned(raw::size_of_dtype(dtype)) {
-            raw::from_bytes(view.bytes.clone(), &shape, dtype)?
+            raw::from_bytes(Lent(view.bytes.clone()), &shape, dtype)?
         } else {
-            raw::from_bytes(view.bytes.to_vec(), &shape, dtype)?
+            let copy = view.bytes.to_vec();
+            view.bytes.let_go();
+            raw::from_bytes(copy, &shape, dtype)?
         };
         self.held.borrow_mut().push(array.clone());
         Ok(array)

@@ -1,0 +1,279 @@
+//! What `run-arm` and `bench` share: the flags that say how arms decode, and recording them one after another.
+
+use super::exit::Failure;
+use super::judging::judge_path;
+use super::model::{Loaded, ModelArgs};
+use super::prompted::PromptArgs;
+use super::{console, settings};
+use crate::arms::spec::WIDEST;
+use crate::arms::{ArmSpec, Bench, PromptSet, identity, run};
+use crate::engine::Error;
+use crate::engine::cache::Rewind;
+use crate::engine::drafter::DrafterSpec;
+use crate::engine::plant::Plant;
+use crate::engine::routes::Routes;
+use crate::engine::rows::RowDetail;
+use crate::engine::session::{Options, Session, mixers};
+use crate::engine::tap::Silent;
+use crate::results::arms::{ArmRun, Experiment};
+use crate::results::comparing::{self, Contestant};
+use crate::results::outcomes::null_arms;
+use crate::transcript::writer::rows_path;
+use crate::transcript::{Arm, ArmKind, TokenId, clock};
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+
+/// What is decoded, by which model, and how.
+#[derive(Debug, clap::Args)]
+pub struct Setup {
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    prompts: PromptArgs,
+    #[command(flatten)]
+    decoding: Decoding,
+    /// Put a fault into the verify blocks, as in `op=o_proj,layer=3,row=2,from=40,ulp=1` or `op=gate_proj,rows>=8`; may
+    /// be repeated.
+    #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
+    plants: Vec<Plant>,
+    /// Folder for the transcripts; default: transcripts/<model>-<time>.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Decoding {
+    /// Who proposes: ngram (prompt lookup), oracle (always right), wrong (never), cycle:1,3 (accepted counts),
+    /// random:SEED, recorded:FILE.
+    #[arg(long, default_value = "ngram", value_name = "NAME", value_parser = str::parse::<DrafterSpec>)]
+    drafter: DrafterSpec,
+    /// Tokens to decode for each prompt, the prompt's own first token included.
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_tokens: u32,
+    /// Never choose an end-of-text id.
+    #[arg(long)]
+    ignore_eos: bool,
+    /// How the verify block computes, as in `delta=chunked,linear=rows:6,layer.5.o_proj=rows`.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
+    routes: Routes,
+    /// How recurrent states go back to the accepted row.
+    #[arg(long, value_enum, default_value_t = RewindArg::Keep)]
+    rewind: RewindArg,
+    /// Prompt ids fed at once.
+    #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    prefill_chunk: u32,
+    /// What is recorded of logit rows: nothing, digest and best entries, or their bytes too (plain --rows); default:
+    /// digest, and nothing where speed is measured.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "bytes")]
+    rows: Option<RowsArg>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RewindArg {
+    /// Keep the state after each row and pick one
+    Keep,
+    /// Restore the state before the block and run the accepted rows again
+    Replay,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RowsArg {
+    /// Nothing
+    None,
+    /// Digest and best entries
+    Digest,
+    /// Digest, best entries, and the bytes in a side file
+    Bytes,
+}
+
+/// A setup that was read and found usable.
+pub struct Prepared<'a> {
+    setup: &'a Setup,
+    loaded: Loaded,
+    prompts: PromptSet,
+    recording: Option<Arm>,
+    options: Options,
+    /// Where the transcripts go.
+    pub out: PathBuf,
+}
+
+impl Setup {
+    /// Loads the model and reads the prompts; `unless_told` is what is recorded of rows without `--rows`.
+    ///
+    /// # Errors
+    /// When the model, a prompt, a route or a fault to plant is not usable.
+    pub fn prepare(&self, unless_told: RowDetail) -> Result<Prepared<'_>, Failure> {
+        let loaded = self.model.load()?;
+        let prompts = self.prompts.read(&loaded)?;
+        let recording = self.decoding.drafter.prepare().map_err(Failure::from)?;
+        refuse_foreign(recording.as_ref(), loaded.model.config().vocab_size)?;
+        let options = self.decoding.options(&loaded, unless_told);
+        // Asked once before anything is written, so that routes this model does not have leave nothing behind.
+        Session::new(&loaded.model, &options, &mut Silent).map_err(|error| refused(&error))?;
+        refuse_misplaced(&self.plants, &mixers(loaded.model.config()))?;
+        let out = self.out_folder(&loaded);
+        Ok(Prepared { setup: self, loaded, prompts, recording, options, out })
+    }
+
+    /// Tokens to decode for each prompt.
+    #[must_use]
+    pub fn max_tokens(&self) -> usize {
+        self.decoding.max_tokens as usize
+    }
+
+    fn out_folder(&self, loaded: &Loaded) -> PathBuf {
+        let stamp: String = clock::utc_now().chars().filter(char::is_ascii_alphanumeric).collect();
+        let name = format!("{}-{stamp}", loaded.checkpoint.name());
+        self.out.clone().unwrap_or_else(|| Path::new("transcripts").join(name))
+    }
+}
+
+impl Prepared<'_> {
+    /// Runs the arms in order, each into its transcript, and has them judged.
+    ///
+    /// # Errors
+    /// When a transcript is there already or cannot be written, or MLX refuses. What was recorded stays.
+    pub fn record(&self, arms: &[ArmSpec]) -> anyhow::Result<Experiment> {
+        refuse_taken(&self.out, arms)?;
+        let max_tokens = self.setup.max_tokens();
+        let bar = console::Progress::new(arms.len() * self.prompts.prompts().len() * max_tokens);
+        let bench = Bench {
+            model: &self.loaded.model,
+            tokenizer: self.loaded.tokenizer.as_ref(),
+            prompts: &self.prompts,
+            max_tokens,
+            options: &self.options,
+            drafter: &self.setup.decoding.drafter,
+            recording: self.recording.as_ref(),
+            plants: &self.setup.plants,
+            identity: &run::Identity {
+                model: identity::model(&self.loaded.checkpoint, self.loaded.model.dtype()),
+                host: identity::host(),
+                backend: identity::backend(),
+                command: settings::command_line(),
+            },
+            progress: &|tokens| bar.add(tokens),
+        };
+        let runs = run_all(&bench, arms, &self.out, &bar)?;
+        bar.finish();
+        let mut experiment = judged(runs)?;
+        let planted = self.setup.plants.iter().map(|plant| format!("A fault was planted: {plant}."));
+        experiment.says.extend(planted);
+        Ok(experiment)
+    }
+
+    /// Ids of all prompts.
+    #[must_use]
+    pub fn prompt_ids(&self) -> u64 {
+        let lengths = self.prompts.prompts().iter().map(|prompt| prompt.ids.as_ref().map_or(0, Vec::len));
+        lengths.sum::<usize>() as u64
+    }
+}
+
+/// A block width of the command line.
+///
+/// # Errors
+/// When it is none.
+pub fn width(text: &str) -> Result<usize, String> {
+    let width = text.parse().ok().filter(|width| (1..=WIDEST).contains(width));
+    width.ok_or_else(|| format!("{text:?} is no block width; widths are 1 to {WIDEST} rows"))
+}
+
+impl Decoding {
+    fn options(&self, loaded: &Loaded, unless_told: RowDetail) -> Options {
+        Options {
+            end_ids: loaded.model.config().end_ids.clone(),
+            ignore_eos: self.ignore_eos,
+            prefill_chunk: self.prefill_chunk as usize,
+            rewind: match self.rewind {
+                RewindArg::Keep => Rewind::KeepStates,
+                RewindArg::Replay => Rewind::Replay,
+            },
+            detail: match self.rows {
+                None => unless_told,
+                Some(RowsArg::None) => RowDetail::None,
+                Some(RowsArg::Digest) => RowDetail::Digest,
+                Some(RowsArg::Bytes) => RowDetail::Bytes,
+            },
+            routes: self.routes.clone(),
+        }
+    }
+}
+
+/// A fault at a place that the model does not have would prove nothing by not being found.
+fn refuse_misplaced(plants: &[Plant], mixers: &[&'static str]) -> Result<(), Failure> {
+    let says = plants.iter().find_map(|plant| plant.misplaced(mixers));
+    says.map_or(Ok(()), |says| Err(Failure::usage(format!("failed to plant {says}"))))
+}
+
+/// A recording of another model may propose ids that this one cannot be fed.
+fn refuse_foreign(recording: Option<&Arm>, vocabulary: usize) -> Result<(), Failure> {
+    let rounds = recording.iter().flat_map(|arm| &arm.sequences).flat_map(|one| &one.rounds);
+    let foreign = |id: &&TokenId| !usize::try_from(**id).is_ok_and(|id| id < vocabulary);
+    rounds.flat_map(|round| &round.draft).find(foreign).map_or(Ok(()), |id| {
+        let says = format!("the recording proposes id {id}, outside the vocabulary of {vocabulary}");
+        Err(Failure::usage(format!("failed to read drafter: {says}; record it with this model")))
+    })
+}
+
+/// Recorded runs are never overwritten, and half an experiment is not started over another one.
+fn refuse_taken(out: &Path, arms: &[ArmSpec]) -> Result<(), Failure> {
+    let lines = arms.iter().map(|arm| out.join(arm.file()));
+    let files = lines.flat_map(|lines| [rows_path(&lines), lines]);
+    // A dangling link is taken too: what it points to is not ours to make.
+    let taken = files.into_iter().find(|file| file.symlink_metadata().is_ok());
+    taken.map_or(Ok(()), |file| {
+        Err(Failure::unavailable(format!(
+            "failed to record: {} is already there; choose another --out",
+            file.display()
+        )))
+    })
+}
+
+fn run_all(
+    bench: &Bench<'_>,
+    arms: &[ArmSpec],
+    out: &Path,
+    bar: &console::Progress,
+) -> Result<Vec<ArmRun>, Failure> {
+    let mut runs: Vec<ArmRun> = Vec::new();
+    for arm in arms {
+        bar.label(&arm.label());
+        let file = out.join(arm.file());
+        let references = runs.first().map_or_else(Vec::new, |classic| classic.streams.clone());
+        let run = run::ran(bench, *arm, &file, &references).map_err(|error| stopped(&file, &error))?;
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+/// A request that this model cannot serve is a wrong command line.
+fn refused(error: &Error) -> Failure {
+    match error {
+        Error::Request(says) => Failure::usage(format!("failed to {says}")),
+        _ => Failure::unavailable(format!("failed to {error}")),
+    }
+}
+
+fn stopped(file: &Path, error: &Error) -> Failure {
+    match error {
+        // These name their file themselves.
+        Error::Request(_) | Error::Write(_) => refused(error),
+        _ => Failure::unavailable(format!("failed to run the arm of {}: {error}", file.display())),
+    }
+}
+
+/// Reads the transcripts back and has them judged as anybody else's would be.
+fn judged(runs: Vec<ArmRun>) -> anyhow::Result<Experiment> {
+    let contestant = |run: &ArmRun| -> anyhow::Result<Contestant> {
+        let path = Path::new(&run.file);
+        let arm = Arm::read(path).map_err(Failure::from)?;
+        Ok(Contestant { arm, judged: judge_path(path).map_err(Failure::from)? })
+    };
+    let all = runs.iter().map(contestant).collect::<anyhow::Result<Vec<_>>>()?;
+    let nulls = null_arms(&all);
+    let (classic, arms) = all.into_iter().partition(|one| one.arm.header.kind == ArmKind::Classic);
+    let judgement = comparing::compare(arms, classic, None)
+        .map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
+    Ok(Experiment::new(runs, judgement, &nulls))
+}
