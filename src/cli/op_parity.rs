@@ -1,8 +1,8 @@
 //! `exactness op-parity`: which operation changes its bytes when rows come together, at a model's shapes.
 
 use super::exit::Failure;
+use super::experiment::refuse_misplaced;
 use super::model::Activations;
-use super::run_arm::refuse_misplaced;
 use super::synth::one_of;
 use super::{console, settings};
 use crate::arms::identity;
