@@ -31,7 +31,11 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(name: impl Into<String>, dtype: &'static str, shape: &[usize]) -> Self {
-        let size = if dtype == "BF16" { 2 } else { 4 };
+        let size = match dtype {
+            "U8" => 1,
+            "BF16" => 2,
+            _ => 4,
+        };
         let count = shape.iter().product::<usize>() * size;
         let name = name.into();
         let data = (0..count).map(|index| u8::try_from((index * 31 + name.len()) % 251).unwrap()).collect();
@@ -56,6 +60,15 @@ fn stored(parameter: &Parameter, quantized: bool) -> Vec<Entry> {
         Entry::new(format!("{path}.scales"), "BF16", &groups),
         Entry::new(format!("{path}.biases"), "BF16", &groups),
     ]
+}
+
+/// Quantized tensors in a mode whose scales are bytes and that has no biases; groups of 32.
+pub(crate) fn byte_scaled(mut list: Vec<Entry>) -> Vec<Entry> {
+    list.retain(|entry| !entry.name.ends_with(".biases"));
+    for entry in list.iter_mut().filter(|entry| entry.name.ends_with(".scales")) {
+        *entry = Entry::new(entry.name.clone(), "U8", &entry.shape);
+    }
+    list
 }
 
 /// A well-formed safetensors file.

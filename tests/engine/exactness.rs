@@ -18,13 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 const WIDTHS: [usize; 7] = [1, 2, 3, 4, 6, 12, 16];
 
 /// What plain decoding leaves: the stream, each row's digest by stream index, each state by cache length.
-struct Chain {
-    stream: Vec<TokenId>,
+pub(super) struct Chain {
+    pub(super) stream: Vec<TokenId>,
     rows: BTreeMap<i64, String>,
     states: BTreeMap<i32, StateDigest>,
 }
 
-fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chain {
+pub(super) fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chain {
     let options = options();
     let mut memory = Memory { watch_states: true, ..Memory::default() };
     let mut silent = Silent;
@@ -40,12 +40,12 @@ fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chain {
     Chain { stream: decoded.tokens, rows, states: memory.states.into_iter().collect() }
 }
 
-struct Speculative {
+pub(super) struct Speculative {
     stream: Vec<TokenId>,
     memory: Memory,
 }
 
-fn speculate(
+pub(super) fn speculate(
     model: &TextModel,
     (prompt, reference): (&[TokenId], &[TokenId]),
     (width, drafter): (usize, &str),
@@ -62,7 +62,7 @@ fn speculate(
 }
 
 /// Every accepted count from none to all, or the other way round.
-fn every_count(width: usize, falling: bool) -> String {
+pub(super) fn every_count(width: usize, falling: bool) -> String {
     let count = |number| if falling { width - 1 - number } else { number };
     let counts: Vec<String> = (0..width).map(|number| count(number).to_string()).collect();
     format!("cycle:{}", counts.join(","))
@@ -77,7 +77,7 @@ fn kept_rows(memory: &Memory) -> impl Iterator<Item = &Row> {
 }
 
 /// Stream, every kept row and the state after every round are the chain's; says how many rows were compared.
-fn assert_exact(what: &str, chain: &Chain, arm: &Speculative) -> usize {
+pub(super) fn assert_exact(what: &str, chain: &Chain, arm: &Speculative) -> usize {
     assert_eq!(arm.stream, chain.stream, "{what}: stream");
     let mut rows = 0;
     for row in kept_rows(&arm.memory) {

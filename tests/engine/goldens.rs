@@ -12,27 +12,33 @@ use exactness::transcript::TokenId;
 use mlx_rs::{Array, Dtype};
 use safetensors::SafeTensors;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const MODELS: [&str; 3] = ["tiny-random-qwen35", "tiny-random-qwen35-d256", "demo-qwen35"];
 const CHUNKS: [usize; 4] = [usize::MAX, 64, 7, 1];
 
-struct Golden(Vec<u8>);
+/// Tensors that code which is not ours has left.
+pub(super) struct Golden(Vec<u8>);
 
 impl Golden {
     fn of(model: &str) -> Self {
-        Self(std::fs::read(folder(model).join("golden/hf_f32.safetensors")).unwrap())
+        Self::read(&folder(model).join("golden/hf_f32.safetensors"))
+    }
+
+    pub(super) fn read(file: &Path) -> Self {
+        Self(std::fs::read(file).unwrap())
     }
 
     fn tensors(&self) -> SafeTensors<'_> {
         SafeTensors::deserialize(&self.0).unwrap()
     }
 
-    fn floats(&self, name: &str) -> Vec<f32> {
+    pub(super) fn floats(&self, name: &str) -> Vec<f32> {
         let view = self.tensors().tensor(name).unwrap().data().to_vec();
         view.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
     }
 
-    fn ids(&self, name: &str) -> Vec<TokenId> {
+    pub(super) fn ids(&self, name: &str) -> Vec<TokenId> {
         let view = self.tensors().tensor(name).unwrap();
         let size = view.data().len() / view.shape().iter().product::<usize>();
         let bytes = view.data().chunks_exact(size);
@@ -42,7 +48,7 @@ impl Golden {
         }
     }
 
-    fn prompts(&self) -> usize {
+    pub(super) fn prompts(&self) -> usize {
         self.tensors().names().iter().filter(|name| name.ends_with(".input_ids")).count()
     }
 }
@@ -70,7 +76,7 @@ impl Tap for Hidden {
     }
 }
 
-fn forward(model: &TextModel, ids: &[TokenId], tap: &mut dyn Tap) -> Array {
+pub(super) fn forward(model: &TextModel, ids: &[TokenId], tap: &mut dyn Tap) -> Array {
     let plan = Plan::new(Defaults::Plain, &Routes::default(), model.config().layers.len());
     let mut caches = model.new_caches(options().rewind);
     let mut pass = Pass::new(&plan, tap);
@@ -105,7 +111,7 @@ fn assert_hidden(name: &str, golden: &Golden, hidden: &Hidden, layers: usize) {
     check("p0.hidden.final_norm".to_owned(), Site::outside(Op::FinalNorm));
 }
 
-fn greedy(model: &TextModel, ids: &[TokenId], count: usize, chunk: usize) -> Vec<TokenId> {
+pub(super) fn greedy(model: &TextModel, ids: &[TokenId], count: usize, chunk: usize) -> Vec<TokenId> {
     let options = exactness::engine::session::Options { prefill_chunk: chunk, ..options() };
     let mut silent = Silent;
     let mut session = Session::new(model, &options, &mut silent).unwrap();

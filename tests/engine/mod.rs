@@ -2,5 +2,6 @@
 
 mod exactness;
 mod goldens;
+mod quantized;
 mod recorded;
 mod support;

@@ -88,13 +88,13 @@ impl Checkpoint {
         self.form
     }
 
-    /// The type that the checkpoint computes in: that of the embedding, or of its scales when it is quantized.
+    /// The type that the checkpoint computes in: that of the embedding, of its scales when they are floating point,
+    /// or else that of the last norm.
     #[must_use]
     pub fn dtype(&self) -> Dtype {
-        let named = |name| self.tensors.get(name).map(|tensor: &TensorView| tensor.dtype);
-        named("model.embed_tokens.scales")
-            .or_else(|| named("model.embed_tokens.weight"))
-            .unwrap_or(Dtype::F32)
+        let names = ["model.embed_tokens.scales", "model.embed_tokens.weight", "model.norm.weight"];
+        let mut stored = names.iter().filter_map(|name| Some(self.tensors.get(*name)?.dtype));
+        stored.find(|dtype| matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16)).unwrap_or(Dtype::F32)
     }
 
     /// All tensors of the text model by canonical name, in the order of the names.

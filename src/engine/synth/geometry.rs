@@ -1,10 +1,11 @@
 //! The shapes that can be asked for, and the config.json that states them.
 
+use crate::engine::checkpoint::{Mode, Quantization};
 use serde_json::{Value, json};
 use std::str::FromStr;
 
-/// Inputs that share a scale in quantized checkpoints.
-pub(super) const GROUP: usize = 64;
+/// Inputs that share a scale and a bias in affine checkpoints.
+const AFFINE_GROUP: u16 = 64;
 
 /// A word that names no geometry or no width.
 #[derive(Debug, thiserror::Error)]
@@ -42,35 +43,48 @@ impl FromStr for Geometry {
 
 /// How matrices are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bits {
+pub enum Storage {
     /// Affine 4-bit codes, MLX form.
     Four,
     /// Affine 8-bit codes, MLX form.
     Eight,
     /// bfloat16, Hugging Face form.
     Sixteen,
+    /// 4-bit floats with a power of two for each 32, MLX form.
+    Mxfp4,
+    /// 8-bit floats with a power of two for each 32, MLX form.
+    Mxfp8,
+    /// 4-bit floats with an 8-bit float scale for each 16, MLX form.
+    Nvfp4,
 }
 
-impl Bits {
-    /// All widths by the names that the command line takes.
-    pub const NAMES: [(&'static str, Self); 3] =
+impl Storage {
+    /// The widths by the names that the command line takes; codes are affine.
+    pub const WIDTHS: [(&'static str, Self); 3] =
         [("4", Self::Four), ("8", Self::Eight), ("16", Self::Sixteen)];
+    /// The other modes by the names that the command line takes.
+    pub const MODES: [(&'static str, Self); 3] =
+        [("mxfp4", Self::Mxfp4), ("mxfp8", Self::Mxfp8), ("nvfp4", Self::Nvfp4)];
 
-    /// Bits of a code, `None` for plain numbers.
-    pub(super) fn code(self) -> Option<usize> {
-        match self {
-            Self::Four => Some(4),
-            Self::Eight => Some(8),
-            Self::Sixteen => None,
-        }
+    /// How codes stand for numbers, `None` for plain numbers.
+    pub(super) fn quantization(self) -> Option<Quantization> {
+        let (mode, bits, group) = match self {
+            Self::Four => (Mode::Affine, 4, AFFINE_GROUP),
+            Self::Eight => (Mode::Affine, 8, AFFINE_GROUP),
+            Self::Sixteen => return None,
+            Self::Mxfp4 => (Mode::Mxfp4, 4, 32),
+            Self::Mxfp8 => (Mode::Mxfp8, 8, 32),
+            Self::Nvfp4 => (Mode::Nvfp4, 4, 16),
+        };
+        Some(Quantization { mode, bits, group })
     }
 }
 
-impl FromStr for Bits {
+impl FromStr for Storage {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        named(name, &Self::NAMES)
+        named(name, &[Self::WIDTHS, Self::MODES].concat())
     }
 }
 
@@ -123,10 +137,10 @@ fn sizes(geometry: Geometry) -> Sizes {
 
 /// The configuration: flat in Hugging Face form, nested as mlx-lm writes it in MLX form. It names no end of text,
 /// because random text has none.
-pub(super) fn config(geometry: Geometry, bits: Bits) -> Value {
+pub(super) fn config(geometry: Geometry, storage: Storage) -> Value {
     let text = text_config(&sizes(geometry));
-    let Some(code) = bits.code() else { return text };
-    let quantization = json!({"group_size": GROUP, "bits": code, "mode": "affine"});
+    let Some(Quantization { mode, bits, group }) = storage.quantization() else { return text };
+    let quantization = json!({"group_size": group, "bits": bits, "mode": mode.name()});
     json!({
         "architectures": ["Qwen3_5ForConditionalGeneration"],
         "dtype": "bfloat16",

@@ -5,12 +5,13 @@
 //! logits have the spread of a trained model's. There is no tokenizer: prompts are ids.
 
 mod geometry;
+mod packed;
 mod plan;
 mod random;
 mod values;
 mod write;
 
-pub use geometry::{Bits, Geometry, UnknownName};
+pub use geometry::{Geometry, Storage, UnknownName};
 pub use write::{SynthError, Written, write};
 
 /// What to make. The same value gives the same bytes on every machine of one kind.
@@ -19,7 +20,7 @@ pub struct Synth {
     /// The shapes.
     pub geometry: Geometry,
     /// The storage of matrices.
-    pub bits: Bits,
+    pub storage: Storage,
     /// Chooses the weights.
     pub seed: u64,
 }

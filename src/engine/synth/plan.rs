@@ -1,7 +1,8 @@
 //! Which tensors a synthetic checkpoint stores, of what type, and what they are filled with.
 
 use super::Synth;
-use super::geometry::{Bits, GROUP, config};
+use super::geometry::{Storage, config};
+use super::packed::Part;
 use super::values::Values;
 use crate::engine::checkpoint::layout::{Parameter, Role, parameters};
 use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form};
@@ -24,7 +25,7 @@ pub(super) struct Stored {
     pub(super) dtype: Dtype,
     pub(super) shape: Vec<usize>,
     pub(super) values: Values,
-    /// The name of its random stream; a matrix's scales and biases share one, so that biases can follow scales.
+    /// The name of its random stream. Parts of a matrix that are made of the same numbers share one.
     pub(super) stream: String,
 }
 
@@ -32,6 +33,14 @@ impl Stored {
     /// Elements.
     pub(super) fn count(&self) -> usize {
         self.shape.iter().product()
+    }
+
+    /// Numbers drawn to fill it: more than its elements where several are packed into one.
+    pub(super) fn draws(&self) -> usize {
+        match self.values {
+            Values::Packed { per_element, .. } => self.count() * per_element,
+            _ => self.count(),
+        }
     }
 
     /// Bytes of an element.
@@ -52,22 +61,23 @@ pub(super) struct Plan {
 
 /// Plans a checkpoint. The configuration is read back as any other, so what is written can be opened.
 pub(super) fn plan(what: &Synth) -> Result<Plan, CheckpointError> {
-    let config = config(what.geometry, what.bits);
+    let config = config(what.geometry, what.storage);
     let read = Config::parse(("config.json", config.to_string().as_bytes()), None)?;
-    let form = if what.bits == Bits::Sixteen { Form::HuggingFace } else { Form::Mlx };
+    let form = if what.storage == Storage::Sixteen { Form::HuggingFace } else { Form::Mlx };
     let list = parameters(&read, form);
-    let mut tensors: Vec<Stored> = list.iter().flat_map(|parameter| stored(parameter, what.bits)).collect();
+    let mut tensors: Vec<Stored> =
+        list.iter().flat_map(|parameter| stored(parameter, what.storage)).collect();
     tensors.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.name.cmp(&b.name)));
     let parameters = list.iter().map(|parameter| parameter.shape.iter().product::<usize>()).sum();
     Ok(Plan { config, form, tensors, parameters })
 }
 
-fn stored(parameter: &Parameter, bits: Bits) -> Vec<Stored> {
-    let plain = bits == Bits::Sixteen;
+fn stored(parameter: &Parameter, storage: Storage) -> Vec<Stored> {
+    let plain = storage == Storage::Sixteen;
     // As in released checkpoints, which keep these two in f32 until a program converts them.
     let exact = if plain { Dtype::F32 } else { Dtype::BF16 };
     let (dtype, values) = match parameter.role {
-        Role::Embedding | Role::Matrix => return matrix(parameter, bits),
+        Role::Embedding | Role::Matrix => return matrix(parameter, storage),
         Role::Norm if plain => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: NORM_DEVIATION }),
         Role::Norm => (Dtype::BF16, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
         Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
@@ -76,35 +86,44 @@ fn stored(parameter: &Parameter, bits: Bits) -> Vec<Stored> {
         Role::StepBias => (Dtype::BF16, Values::StepBias),
     };
     let stream = parameter.tensor();
-    vec![Stored { name: file_name(&stream, bits), dtype, shape: parameter.shape.clone(), values, stream }]
+    vec![Stored { name: file_name(&stream, storage), dtype, shape: parameter.shape.clone(), values, stream }]
 }
 
-/// A matrix in plain numbers, or as codes, scales and biases.
-fn matrix(parameter: &Parameter, bits: Bits) -> Vec<Stored> {
+/// A matrix in plain numbers, or as codes, scales and, in the affine mode, biases.
+fn matrix(parameter: &Parameter, storage: Storage) -> Vec<Stored> {
     let (outputs, inputs) = (parameter.shape[0], parameter.shape[1]);
     let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
     #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
     let deviation = if reads_out { LOGIT_DEVIATION } else { GAIN } / (inputs as f32).sqrt();
     let part = |part: &str, dtype, columns, values, stream: &str| {
-        let name = file_name(&format!("{}.{part}", parameter.path), bits);
+        let name = file_name(&format!("{}.{part}", parameter.path), storage);
         let stream = format!("{}.{stream}", parameter.path);
         Stored { name, dtype, shape: vec![outputs, columns], values, stream }
     };
-    let Some(code) = bits.code() else {
-        return vec![part("weight", Dtype::BF16, inputs, Values::Bell { mean: 0.0, deviation }, "weight")];
+    let bell = Values::Bell { mean: 0.0, deviation };
+    let Some(how) = storage.quantization() else {
+        return vec![part("weight", Dtype::BF16, inputs, bell, "weight")];
     };
-    let (levels, groups) = (1_u16 << code, inputs / GROUP);
+    let (per_word, group) = (32 / usize::from(how.bits), usize::from(how.group));
+    if how.mode.has_biases() {
+        let levels = 1_u16 << how.bits;
+        return vec![
+            part("weight", Dtype::U32, inputs / per_word, Values::Codes, "weight"),
+            part("scales", Dtype::BF16, inputs / group, Values::Scales { levels, deviation }, "scales"),
+            part("biases", Dtype::BF16, inputs / group, Values::Biases { levels, deviation }, "scales"),
+        ];
+    }
+    let packed = |part, per_element| Values::Packed { deviation, how, part, per_element };
     vec![
-        part("weight", Dtype::U32, inputs * code / 32, Values::Codes, "weight"),
-        part("scales", Dtype::BF16, groups, Values::Scales { levels, deviation }, "scales"),
-        part("biases", Dtype::BF16, groups, Values::Biases { levels, deviation }, "scales"),
+        part("weight", Dtype::U32, inputs / per_word, packed(Part::Codes, per_word), "weight"),
+        part("scales", Dtype::U8, inputs / group, packed(Part::Scales, group), "weight"),
     ]
 }
 
 /// The name that programs of either form write.
-fn file_name(canonical: &str, bits: Bits) -> String {
-    match bits {
-        Bits::Sixteen => canonical.to_owned(),
-        Bits::Four | Bits::Eight => format!("language_model.{canonical}"),
+fn file_name(canonical: &str, storage: Storage) -> String {
+    match storage.quantization() {
+        None => canonical.to_owned(),
+        Some(_) => format!("language_model.{canonical}"),
     }
 }
