@@ -183,7 +183,12 @@ fn files_of_another_kind() {
 fn paths_that_are_no_folder() {
     let folder = folder(&config(), &[]);
     let says = Checkpoint::open(&folder.path().join("config.json")).unwrap_err().to_string();
-    assert!(says.ends_with("config.json: not a folder; a checkpoint is a folder with config.json"), "{says}");
+    assert!(
+        says.ends_with(
+            "config.json: not a folder; a checkpoint is a folder with config.json, or a .gguf file"
+        ),
+        "{says}"
+    );
     let says = Checkpoint::open(Path::new("no/such/folder")).unwrap_err().to_string();
     assert!(says.starts_with("read no/such/folder: "), "{says}");
 }

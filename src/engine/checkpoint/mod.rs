@@ -10,6 +10,7 @@ mod digest;
 mod error;
 mod fields;
 mod form;
+mod gguf;
 mod header;
 pub mod layout;
 mod matrix;
