@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Writes a random checkpoint at a released model's shapes. It has no tokenizer: give prompts as ids.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Shapes: the demo's (tiny), or those of the Qwen 3.5 models
+    /// Shapes: the demo's (tiny), those of the Qwen 3.5 models, or tiny ones of another family
     #[arg(long, value_name = "SIZE", value_parser = one_of(&Geometry::NAMES))]
     geometry: Geometry,
     /// Chooses the weights; the same seed writes the same bytes
@@ -91,7 +91,7 @@ mod tests {
     fn an_unknown_size_is_answered_with_the_known_ones() {
         let wrong =
             Line::try_parse_from(["synth", "--geometry", "3b", "--out", "x"]).err().unwrap().to_string();
-        assert!(wrong.contains("[possible values: tiny, 0.8b, 2b, 4b, 9b]"), "{wrong}");
+        assert!(wrong.contains("[possible values: tiny, 0.8b, 2b, 4b, 9b, tiny-llama"), "{wrong}");
     }
 
     #[test]

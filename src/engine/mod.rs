@@ -1,6 +1,6 @@
 //! The thing measured: a language model on MLX, its caches, plain decoding and the round loop.
 //!
-//! Reading order: `checkpoint` (what a model is), `op`, `routes` and `tap` (what it computes, how, and watched by whom), `pass`
+//! Reading order: `checkpoint` (what a model is), `op`, `inventory`, `routes` and `tap` (what it computes, how, and watched by whom), `pass`
 //! (one forward), `delta_rule`, `cache`, `blocks`, `attention`, `model`, then `classic`, `round` and `drafter`.
 //! The engine cannot see arms, so an experiment cannot leak into what it measures.
 
@@ -13,6 +13,7 @@ pub mod delta_rule;
 pub mod demo;
 pub mod drafter;
 pub mod error;
+pub mod inventory;
 pub mod model;
 pub mod op;
 pub mod pass;

@@ -188,14 +188,20 @@ impl Setting {
         Ok(Self { layer, target, route })
     }
 
-    fn misplaced(&self, mixers: &[&'static str]) -> Option<String> {
-        let layer = usize::from(self.layer?);
-        let Some(mixer) = mixers.get(layer) else {
-            return Some(format!("layer {layer} of a model with layers 0 to {}", mixers.len() - 1));
+    /// What is wrong with a setting for a model whose layers have these operations.
+    fn misplaced(&self, layers: &[Vec<Op>]) -> Option<String> {
+        let named = |ops: &Vec<Op>| ops.iter().any(|op| self.target.holds(*op));
+        let Some(layer) = self.layer.map(usize::from) else {
+            let outside = Op::all().any(|op| op.block().is_none() && self.target.holds(op));
+            let nowhere = !outside && !layers.iter().any(named);
+            return nowhere.then(|| format!("{self}: no layer of this model has such an operation"));
         };
-        let there = |op: Op| matches!(op.block(), Some("" | "mlp")) || op.block() == Some(mixer);
-        let any = Op::all().filter(|op| self.target.holds(*op)).any(there);
-        (!any).then(|| format!("{self}: layer {layer} has no such operation, its mixer is {mixer}"))
+        let Some(ops) = layers.get(layer) else {
+            return Some(format!("layer {layer} of a model with layers 0 to {}", layers.len() - 1));
+        };
+        let has: Vec<&str> = ops.iter().map(|op| op.name()).collect();
+        (!named(ops))
+            .then(|| format!("{self}: layer {layer} has no such operation; it has {}", has.join(", ")))
     }
 
     /// The narrower a setting, the later it is applied.
@@ -227,11 +233,11 @@ fn split_layer(key: &str) -> Result<(Option<u16>, Option<&str>, &str), RouteErro
 pub struct Routes(Vec<Setting>);
 
 impl Routes {
-    /// What is wrong with the first setting of a layer that has no such operation; `mixers` has each layer's block,
-    /// `attn` or `delta`.
+    /// What is wrong with the first setting for an operation that the model, or the layer, does not have; `layers`
+    /// are those of [`inventory::layers`](super::inventory::layers).
     #[must_use]
-    pub fn misplaced(&self, mixers: &[&'static str]) -> Option<String> {
-        self.0.iter().find_map(|setting| setting.misplaced(mixers))
+    pub fn misplaced(&self, layers: &[Vec<Op>]) -> Option<String> {
+        self.0.iter().find_map(|setting| setting.misplaced(layers))
     }
 }
 
@@ -373,14 +379,19 @@ mod tests {
 
     #[test]
     fn a_setting_for_an_operation_that_the_layer_lacks_is_named() {
-        let misplaced = |text: &str| text.parse::<Routes>().unwrap().misplaced(&["delta", "attn"]);
-        for fits in ["", "o_proj=rows", "layer.1.o_proj=rows", "layer.0.conv=rows", "layer.0.linear=rows"] {
+        let layers = [vec![Op::Conv, Op::OutProj], vec![Op::OProj, Op::GateProj]];
+        let misplaced = |text: &str| text.parse::<Routes>().unwrap().misplaced(&layers);
+        for fits in
+            ["", "o_proj=rows", "lm_head=rows", "linear=rows", "layer.1.o_proj=rows", "layer.0.linear=rows"]
+        {
             assert_eq!(misplaced(fits), None, "{fits}");
         }
         let lacks = misplaced("layer.0.o_proj=rows").unwrap();
-        insta::assert_snapshot!(lacks, @"layer.0.o_proj=rows: layer 0 has no such operation, its mixer is delta");
+        insta::assert_snapshot!(lacks, @"layer.0.o_proj=rows: layer 0 has no such operation; it has conv, out_proj");
         let beyond = misplaced("layer.2.down_proj=rows").unwrap();
         insta::assert_snapshot!(beyond, @"layer 2 of a model with layers 0 to 1");
+        let nowhere = misplaced("linear=rows,attn_gate=rows").unwrap();
+        insta::assert_snapshot!(nowhere, @"attn_gate=rows: no layer of this model has such an operation");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A model set up for one arm: its plans, its chooser, what is recorded. Plain decoding and rounds share it.
 
 use super::cache::{Caches, Rewind};
-use super::checkpoint::Mixer;
 use super::error::{Error, Result};
+use super::inventory;
 use super::model::{Logits, TextModel};
 use super::pass::Pass;
 use super::routes::{Defaults, Plan, Routes};
@@ -102,8 +102,7 @@ impl<'a> Session<'a> {
     pub fn new(model: &'a TextModel, options: &'a Options, tap: &'a mut dyn Tap) -> Result<Self> {
         let config = model.config();
         let layers = config.layers.len();
-        let mixers: Vec<&str> = config.layers.iter().map(mixer_block).collect();
-        if let Some(says) = options.routes.misplaced(&mixers) {
+        if let Some(says) = options.routes.misplaced(&inventory::layers(config)) {
             return Err(Error::Request(format!("set routes: {says}")));
         }
         let banned: &[TokenId] = if options.ignore_eos { &options.end_ids } else { &[] };
@@ -226,13 +225,5 @@ impl<'a> Session<'a> {
             return Some(FinishReason::Stop);
         }
         (stream.len() >= request.max_tokens).then_some(FinishReason::Length)
-    }
-}
-
-/// The block of operations that a layer's mixer is made of.
-fn mixer_block(mixer: &Mixer) -> &'static str {
-    match mixer {
-        Mixer::Attention(_) => "attn",
-        Mixer::DeltaNet(_) => "delta",
     }
 }

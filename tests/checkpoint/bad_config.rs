@@ -47,8 +47,8 @@ fn values_that_ask_for_other_arithmetic_are_refused() {
     let cases = [
         (
             "model_type",
-            json!("llama"),
-            "model_type is \"llama\", expected a supported one: \"qwen3_5\", \"qwen3_5_text\"",
+            json!("mistral"),
+            "model_type is \"mistral\", expected a supported one: \"llama\", \"qwen3\", ",
         ),
         ("attention_bias", json!(true), "attention_bias is true, expected false"),
         ("hidden_act", json!("gelu"), "hidden_act is \"gelu\", expected \"silu\""),

@@ -1,54 +1,39 @@
 //! The engine against transformers (f32) and mlx-lm, on checkpoints and numbers that are not ours.
 
-use super::support::{Memory, folder, load, model, options, values};
-use exactness::engine::classic;
+use super::support::{floats, folder, greedy, ids, load, model, options, values};
 use exactness::engine::model::{Logits, TextModel};
 use exactness::engine::op::Op;
 use exactness::engine::pass::Pass;
 use exactness::engine::routes::{Defaults, Plan, Routes};
-use exactness::engine::session::{Request, Session};
 use exactness::engine::tap::{Silent, Site, Tap};
 use exactness::transcript::TokenId;
 use mlx_rs::{Array, Dtype};
 use safetensors::SafeTensors;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 const MODELS: [&str; 3] = ["tiny-random-qwen35", "tiny-random-qwen35-d256", "demo-qwen35"];
 const CHUNKS: [usize; 4] = [usize::MAX, 64, 7, 1];
 
-/// Tensors that code which is not ours has left.
-pub(super) struct Golden(Vec<u8>);
+struct Golden(Vec<u8>);
 
 impl Golden {
     fn of(model: &str) -> Self {
-        Self::read(&folder(model).join("golden/hf_f32.safetensors"))
-    }
-
-    pub(super) fn read(file: &Path) -> Self {
-        Self(std::fs::read(file).unwrap())
+        Self(std::fs::read(folder(model).join("golden/hf_f32.safetensors")).unwrap())
     }
 
     fn tensors(&self) -> SafeTensors<'_> {
         SafeTensors::deserialize(&self.0).unwrap()
     }
 
-    pub(super) fn floats(&self, name: &str) -> Vec<f32> {
-        let view = self.tensors().tensor(name).unwrap().data().to_vec();
-        view.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
+    fn floats(&self, name: &str) -> Vec<f32> {
+        floats(&self.0, name)
     }
 
-    pub(super) fn ids(&self, name: &str) -> Vec<TokenId> {
-        let view = self.tensors().tensor(name).unwrap();
-        let size = view.data().len() / view.shape().iter().product::<usize>();
-        let bytes = view.data().chunks_exact(size);
-        match size {
-            4 => bytes.map(|four| i64::from(i32::from_le_bytes(four.try_into().unwrap()))).collect(),
-            _ => bytes.map(|eight| i64::from_le_bytes(eight.try_into().unwrap())).collect(),
-        }
+    fn ids(&self, name: &str) -> Vec<TokenId> {
+        ids(&self.0, name)
     }
 
-    pub(super) fn prompts(&self) -> usize {
+    fn prompts(&self) -> usize {
         self.tensors().names().iter().filter(|name| name.ends_with(".input_ids")).count()
     }
 }
@@ -109,14 +94,6 @@ fn assert_hidden(name: &str, golden: &Golden, hidden: &Hidden, layers: usize) {
         check(format!("p0.hidden.layer_{layer:02}"), Site::of_layer(layer, Op::MlpResidual));
     }
     check("p0.hidden.final_norm".to_owned(), Site::outside(Op::FinalNorm));
-}
-
-pub(super) fn greedy(model: &TextModel, ids: &[TokenId], count: usize, chunk: usize) -> Vec<TokenId> {
-    let options = exactness::engine::session::Options { prefill_chunk: chunk, ..options() };
-    let mut silent = Silent;
-    let mut session = Session::new(model, &options, &mut silent).unwrap();
-    let request = Request { sequence: 0, prompt: ids, max_tokens: count };
-    classic::decode(&mut session, &request, &mut Memory::default()).unwrap().tokens
 }
 
 #[test]

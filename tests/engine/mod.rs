@@ -1,6 +1,7 @@
 //! Tests of the engine: against numbers that other programs computed, and of a block against the chain.
 
 mod exactness;
+mod families;
 mod goldens;
 mod quantized;
 mod recorded;

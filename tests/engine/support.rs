@@ -2,13 +2,16 @@
 
 use exactness::engine::cache::{Caches, Rewind, StateDigest};
 use exactness::engine::checkpoint::Checkpoint;
+use exactness::engine::classic;
 use exactness::engine::model::TextModel;
 use exactness::engine::routes::Routes;
 use exactness::engine::rows::RowDetail;
-use exactness::engine::session::{Options, Recorder};
+use exactness::engine::session::{Options, Recorder, Request, Session};
+use exactness::engine::tap::Silent;
 use exactness::engine::{Result, raw};
 use exactness::transcript::{Line, TokenId};
 use mlx_rs::{Array, Dtype};
+use safetensors::SafeTensors;
 use std::path::PathBuf;
 
 /// A folder under `tests/models`.
@@ -82,4 +85,32 @@ pub(super) fn prompt(seed: u64, length: usize, vocabulary: u64) -> Vec<TokenId> 
         i64::try_from(state % (vocabulary - 8)).expect("small")
     };
     (0..length).map(|_| next()).collect()
+}
+
+/// The values of an f32 tensor of a safetensors file.
+pub(super) fn floats(file: &[u8], name: &str) -> Vec<f32> {
+    let tensors = SafeTensors::deserialize(file).expect("a safetensors file");
+    let data = tensors.tensor(name).expect("a golden of that name").data();
+    data.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().expect("four bytes"))).collect()
+}
+
+/// The values of a tensor of 32-bit or 64-bit ids of a safetensors file.
+pub(super) fn ids(file: &[u8], name: &str) -> Vec<TokenId> {
+    let tensors = SafeTensors::deserialize(file).expect("a safetensors file");
+    let view = tensors.tensor(name).expect("a golden of that name");
+    let size = view.data().len() / view.shape().iter().product::<usize>();
+    let bytes = view.data().chunks_exact(size);
+    match size {
+        4 => bytes.map(|four| i64::from(i32::from_le_bytes(four.try_into().expect("four bytes")))).collect(),
+        _ => bytes.map(|eight| i64::from_le_bytes(eight.try_into().expect("eight bytes"))).collect(),
+    }
+}
+
+/// Plain greedy decoding, the prompt fed in chunks.
+pub(super) fn greedy(model: &TextModel, ids: &[TokenId], count: usize, chunk: usize) -> Vec<TokenId> {
+    let options = Options { prefill_chunk: chunk, ..options() };
+    let mut silent = Silent;
+    let mut session = Session::new(model, &options, &mut silent).expect("the options fit the model");
+    let request = Request { sequence: 0, prompt: ids, max_tokens: count };
+    classic::decode(&mut session, &request, &mut Memory::default()).expect("the model decodes").tokens
 }

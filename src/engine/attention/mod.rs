@@ -1,6 +1,7 @@
-//! The two mixers of the Qwen 3.5 text models: gated full attention and the gated delta net.
+//! The two mixers: full attention and the gated delta net.
 
 pub mod delta_net;
+mod frequencies;
 pub mod full;
 pub mod scores;
 

@@ -75,7 +75,7 @@ impl<'a> Weights<'a> {
     pub fn norm(&self, module: &str, size: usize, eps: f32) -> Result<RmsNorm> {
         let view = self.view(&format!("{module}.weight"), &[size])?;
         let weight = match self.checkpoint.form() {
-            Form::Mlx => self.float(view, self.dtype)?,
+            Form::Mlx | Form::Plain => self.float(view, self.dtype)?,
             Form::HuggingFace => {
                 let shifted = self.float(view, Dtype::Float32)?.add(Array::from_f32(1.0))?;
                 self.keep(shifted.as_dtype(self.dtype)?)
@@ -108,7 +108,7 @@ impl<'a> Weights<'a> {
         // The axis of size 1 moves between the two forms; the order in memory does not.
         let shape = match self.checkpoint.form() {
             Form::HuggingFace => [channels, 1, count],
-            Form::Mlx => [channels, count, 1],
+            Form::Mlx | Form::Plain => [channels, count, 1],
         };
         let weight = self.vector_f32(name, &shape)?.reshape(&[dim(channels), dim(count)])?;
         let taps = (0..dim(count)).map(|tap| {

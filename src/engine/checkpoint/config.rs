@@ -1,11 +1,11 @@
 //! The architecture as a checkpoint's configuration states it.
 //!
 //! A layer carries its mixer's own sizes, so families whose layers differ in more than kind fit the same struct.
-//! A family is one parser (`qwen35`) chosen by `model_type`; the struct has no field that only one of them knows.
+//! A family is one parser (`family`) chosen by `model_type`; the struct has no field that only one of them knows.
 
 use super::error::{CheckpointError, Result};
+use super::family;
 use super::fields::{Fields, parse};
-use super::qwen35;
 use crate::transcript::TokenId;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,6 +13,10 @@ use std::collections::BTreeSet;
 /// The architectures that this build can compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
+    /// Llama: full attention, dense feed-forward.
+    Llama,
+    /// Qwen 3: full attention with head norms, dense feed-forward.
+    Qwen3,
     /// Qwen 3.5 text models: gated full attention and gated delta net layers, dense feed-forward.
     Qwen35,
 }
@@ -28,8 +32,8 @@ pub struct Config {
     pub vocab_size: usize,
     /// Width of the residual stream, `h`.
     pub hidden_size: usize,
-    /// Width of the feed-forward layer, `I`.
-    pub intermediate_size: usize,
+    /// The feed-forward of every layer.
+    pub feed_forward: FeedForward,
     /// Added to the mean square in every norm.
     pub rms_norm_eps: f32,
     /// The layers in order.
@@ -52,7 +56,17 @@ pub enum Mixer {
     DeltaNet(DeltaNet),
 }
 
-/// Grouped-query attention with query and key norms.
+/// What follows the mixer in a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeedForward {
+    /// One gated feed-forward for every row.
+    Dense {
+        /// Its width, `I`.
+        inner: usize,
+    },
+}
+
+/// Grouped-query attention.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attention {
     /// Query heads, `Hq`.
@@ -63,10 +77,27 @@ pub struct Attention {
     pub head_dim: usize,
     /// `q_proj` also gives a gate, `[Hq, 2 * D]`, query first.
     pub output_gate: bool,
+    /// Queries and keys are normed, each head by itself.
+    pub head_norms: bool,
     /// Leading dimensions of a head that are rotated; even, at most `head_dim`.
     pub rotary_dims: usize,
     /// Base of the rotation's frequencies.
     pub rope_theta: f32,
+    /// How the rotation is slowed down for long texts, when it is.
+    pub rope_scaling: Option<Llama3>,
+}
+
+/// Llama 3's stretching of the rope: slow rotations are slowed by `factor`, fast ones kept, those between blended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Llama3 {
+    /// How much the slow ones are slowed.
+    pub factor: f32,
+    /// Wave lengths above `positions / low` are slow.
+    pub low: f32,
+    /// Wave lengths below `positions / high` are fast.
+    pub high: f32,
+    /// Positions that the model was first made for.
+    pub positions: f32,
 }
 
 /// A gated delta net.
@@ -82,6 +113,8 @@ pub struct DeltaNet {
     pub value_dim: usize,
     /// Taps of the causal convolution.
     pub conv_kernel: usize,
+    /// Stored as `in_proj_qkvz` and `in_proj_ba`, whose rows are grouped by key head.
+    pub fused: bool,
 }
 
 impl DeltaNet {
@@ -114,10 +147,7 @@ impl Config {
     pub fn parse(config: (&str, &[u8]), generation: Option<(&str, &[u8])>) -> Result<Self> {
         let value = parse(config.0, config.1)?;
         let top = Fields::top(config.0, &value)?;
-        let mut read = match top.text("model_type")? {
-            "qwen3_5" | "qwen3_5_text" => qwen35::parse(&top)?,
-            _ => return Err(top.wrong("model_type", "a supported one: \"qwen3_5\", \"qwen3_5_text\"")),
-        };
+        let mut read = family::parse(&top)?;
         let mut ends = BTreeSet::new();
         collect_end_ids(&top, read.vocab_size, &mut ends)?;
         if let Some(text) = top.nested("text_config")? {

@@ -3,7 +3,7 @@
 //! The reader holds a checkpoint against this list when it opens one, so a missing, misshaped or surplus tensor
 //! is reported before anything is computed; the writer of synthetic checkpoints draws from the same list.
 
-use super::config::{Attention, Config, DeltaNet, Mixer};
+use super::config::{Attention, Config, DeltaNet, FeedForward, Mixer};
 use super::form::Form;
 
 /// What a tensor does, which decides how it is stored and how a random one is drawn.
@@ -61,7 +61,9 @@ pub fn parameters(config: &Config, form: Form) -> Vec<Parameter> {
             Mixer::DeltaNet(sizes) => list.delta_net(&layer, sizes, h),
         }
         list.add(&format!("{layer}.post_attention_layernorm"), Role::Norm, &[h]);
-        list.mlp(&layer, h, config.intermediate_size);
+        match config.feed_forward {
+            FeedForward::Dense { inner } => list.mlp(&format!("{layer}.mlp"), h, inner),
+        }
     }
     list.add("model.norm", Role::Norm, &[h]);
     if !config.tie_word_embeddings {
@@ -88,8 +90,10 @@ impl List {
         self.add(&path("k_proj"), Role::Matrix, &[keys, h]);
         self.add(&path("v_proj"), Role::Matrix, &[keys, h]);
         self.add(&path("o_proj"), Role::Matrix, &[h, queries]);
-        self.add(&path("q_norm"), Role::Norm, &[sizes.head_dim]);
-        self.add(&path("k_norm"), Role::Norm, &[sizes.head_dim]);
+        if sizes.head_norms {
+            self.add(&path("q_norm"), Role::Norm, &[sizes.head_dim]);
+            self.add(&path("k_norm"), Role::Norm, &[sizes.head_dim]);
+        }
     }
 
     fn delta_net(&mut self, layer: &str, sizes: &DeltaNet, h: usize) {
@@ -97,7 +101,7 @@ impl List {
         let (channels, taps, heads) = (sizes.conv_channels(), sizes.conv_kernel, sizes.value_heads);
         let convolution = match self.form {
             Form::HuggingFace => [channels, 1, taps],
-            Form::Mlx => [channels, taps, 1],
+            Form::Mlx | Form::Plain => [channels, taps, 1],
         };
         self.add(&path("in_proj_qkv"), Role::Matrix, &[channels, h]);
         self.add(&path("in_proj_z"), Role::Matrix, &[sizes.values(), h]);
@@ -110,8 +114,8 @@ impl List {
         self.add(&path("out_proj"), Role::Matrix, &[h, sizes.values()]);
     }
 
-    fn mlp(&mut self, layer: &str, h: usize, inner: usize) {
-        let path = |name: &str| format!("{layer}.mlp.{name}");
+    fn mlp(&mut self, module: &str, h: usize, inner: usize) {
+        let path = |name: &str| format!("{module}.{name}");
         self.add(&path("gate_proj"), Role::Matrix, &[inner, h]);
         self.add(&path("up_proj"), Role::Matrix, &[inner, h]);
         self.add(&path("down_proj"), Role::Matrix, &[h, inner]);

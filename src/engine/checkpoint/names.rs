@@ -10,6 +10,8 @@ pub enum Ignored {
     Mtp,
     /// The vision tower.
     Vision,
+    /// Frequencies of the rope, which the configuration states too; old Llama files carry them.
+    RotaryFrequencies,
     /// An output matrix beside a configuration that ties it to the embedding.
     TiedHead,
 }
@@ -21,6 +23,7 @@ impl Ignored {
         match self {
             Self::Mtp => "mtp",
             Self::Vision => "vision",
+            Self::RotaryFrequencies => "rotary frequencies",
             Self::TiedHead => "tied lm_head",
         }
     }
@@ -43,6 +46,9 @@ pub(super) fn ignored(name: &str, tied: bool) -> Option<Ignored> {
     }
     if VISION.iter().any(|prefix| local.starts_with(prefix)) {
         return Some(Ignored::Vision);
+    }
+    if local.ends_with("self_attn.rotary_emb.inv_freq") {
+        return Some(Ignored::RotaryFrequencies);
     }
     (tied && name.starts_with("lm_head.")).then_some(Ignored::TiedHead)
 }
@@ -68,6 +74,8 @@ mod tests {
         assert_eq!(ignored("mtp.fc.weight", true), Some(Ignored::Mtp));
         assert_eq!(ignored("model.visual.patch_embed.proj.weight", true), Some(Ignored::Vision));
         assert_eq!(ignored("vision_tower.blocks.0.norm1.weight", false), Some(Ignored::Vision));
+        let frequencies = ignored("model.layers.0.self_attn.rotary_emb.inv_freq", false);
+        assert_eq!(frequencies, Some(Ignored::RotaryFrequencies));
         assert_eq!(ignored("lm_head.weight", true), Some(Ignored::TiedHead));
         assert_eq!(ignored("lm_head.weight", false), None);
         assert_eq!(ignored("model.layers.0.mlp.mtp.weight", true), None);

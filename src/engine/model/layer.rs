@@ -4,7 +4,7 @@ use super::mlp::Mlp;
 use crate::engine::attention::{DeltaNet, FullAttention};
 use crate::engine::blocks::{RmsNorm, Weights};
 use crate::engine::cache::{LayerCache, Rewind};
-use crate::engine::checkpoint::{self, Config};
+use crate::engine::checkpoint::{self, Config, FeedForward};
 use crate::engine::error::{Error, Result};
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
@@ -38,11 +38,12 @@ impl Layer {
                 Mixer::Delta(DeltaNet::load(weights, &format!("{prefix}.linear_attn"), config, &sizes)?)
             }
         };
+        let FeedForward::Dense { inner } = config.feed_forward;
         Ok(Self {
             input_norm: norm("input_layernorm")?,
             mixer,
             post_norm: norm("post_attention_layernorm")?,
-            mlp: Mlp::load(weights, &format!("{prefix}.mlp"), config.hidden_size, config.intermediate_size)?,
+            mlp: Mlp::load(weights, &format!("{prefix}.mlp"), config.hidden_size, inner)?,
         })
     }
 

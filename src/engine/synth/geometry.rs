@@ -1,11 +1,7 @@
-//! The shapes that can be asked for, and the config.json that states them.
+//! The shapes that can be asked for.
 
 use crate::engine::checkpoint::{Mode, Quantization};
-use serde_json::{Value, json};
 use std::str::FromStr;
-
-/// Inputs that share a scale and a bias in affine checkpoints.
-const AFFINE_GROUP: u16 = 64;
 
 /// A word that names no geometry or no width.
 #[derive(Debug, thiserror::Error)]
@@ -23,14 +19,28 @@ pub enum Geometry {
     B2,
     /// Qwen 3.5 4B.
     B4,
-    /// Qwen 3.5 9B, the only one with a separate output matrix.
+    /// Qwen 3.5 9B, the only one of them with a separate output matrix.
     B9,
+    /// Two layers of Llama.
+    Llama,
+    /// The same with a separate output matrix, one key head a query head, and a stretched rope.
+    LlamaUntied,
+    /// Two layers of Qwen 3.
+    Qwen3,
 }
 
 impl Geometry {
     /// All geometries by the names that the command line takes.
-    pub const NAMES: [(&'static str, Self); 5] =
-        [("tiny", Self::Tiny), ("0.8b", Self::B08), ("2b", Self::B2), ("4b", Self::B4), ("9b", Self::B9)];
+    pub const NAMES: [(&'static str, Self); 8] = [
+        ("tiny", Self::Tiny),
+        ("0.8b", Self::B08),
+        ("2b", Self::B2),
+        ("4b", Self::B4),
+        ("9b", Self::B9),
+        ("tiny-llama", Self::Llama),
+        ("tiny-llama-untied", Self::LlamaUntied),
+        ("tiny-qwen3", Self::Qwen3),
+    ];
 }
 
 impl FromStr for Geometry {
@@ -66,11 +76,11 @@ impl Storage {
     pub const MODES: [(&'static str, Self); 3] =
         [("mxfp4", Self::Mxfp4), ("mxfp8", Self::Mxfp8), ("nvfp4", Self::Nvfp4)];
 
-    /// How codes stand for numbers, `None` for plain numbers.
-    pub(super) fn quantization(self) -> Option<Quantization> {
+    /// How codes stand for numbers, `None` for plain numbers; affine codes in groups of `group`.
+    pub(super) fn quantization(self, group: u16) -> Option<Quantization> {
         let (mode, bits, group) = match self {
-            Self::Four => (Mode::Affine, 4, AFFINE_GROUP),
-            Self::Eight => (Mode::Affine, 8, AFFINE_GROUP),
+            Self::Four => (Mode::Affine, 4, group),
+            Self::Eight => (Mode::Affine, 8, group),
             Self::Sixteen => return None,
             Self::Mxfp4 => (Mode::Mxfp4, 4, 32),
             Self::Mxfp8 => (Mode::Mxfp8, 8, 32),
@@ -96,19 +106,44 @@ fn named<T: Copy>(name: &str, all: &[(&str, T)]) -> Result<T, UnknownName> {
     })
 }
 
-struct Sizes {
-    layers: usize,
-    hidden: usize,
-    inner: usize,
-    /// Query heads, key and value heads, width of a head.
-    attention: [usize; 3],
-    /// Key heads, value heads, width of either.
-    delta: [usize; 3],
-    vocab: usize,
-    tied: bool,
+/// The family that a geometry is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Llama,
+    Qwen3,
+    Qwen35,
 }
 
-fn sizes(geometry: Geometry) -> Sizes {
+/// A geometry in numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) style: Style,
+    pub(super) layers: usize,
+    pub(super) hidden: usize,
+    pub(super) inner: usize,
+    /// Query heads, key and value heads, width of a head.
+    pub(super) attention: [usize; 3],
+    /// Key heads, value heads, width of either; of the families that have gated delta nets.
+    pub(super) delta: [usize; 3],
+    pub(super) vocab: usize,
+    pub(super) tied: bool,
+    /// Inputs that share a scale in quantized checkpoints.
+    pub(super) group: u16,
+}
+
+/// The numbers of a geometry.
+pub(super) fn sizes(geometry: Geometry) -> Sizes {
+    let demo = Sizes {
+        style: Style::Qwen35,
+        layers: 8,
+        hidden: 256,
+        inner: 768,
+        attention: [4, 2, 64],
+        delta: [4, 8, 32],
+        vocab: 4096,
+        tied: true,
+        group: 64,
+    };
     let released = |layers, hidden, inner, attention: [usize; 2], value_heads| Sizes {
         layers,
         hidden,
@@ -116,75 +151,19 @@ fn sizes(geometry: Geometry) -> Sizes {
         attention: [attention[0], attention[1], 256],
         delta: [16, value_heads, 128],
         vocab: 248_320,
-        tied: true,
+        ..demo
     };
+    let small =
+        Sizes { layers: 2, hidden: 64, inner: 160, attention: [4, 2, 16], vocab: 256, group: 32, ..demo };
     match geometry {
-        Geometry::Tiny => Sizes {
-            layers: 8,
-            hidden: 256,
-            inner: 768,
-            attention: [4, 2, 64],
-            delta: [4, 8, 32],
-            vocab: 4096,
-            tied: true,
-        },
+        Geometry::Tiny => demo,
         Geometry::B08 => released(24, 1024, 3584, [8, 2], 16),
         Geometry::B2 => released(24, 2048, 6144, [8, 2], 16),
         Geometry::B4 => released(32, 2560, 9216, [16, 4], 32),
         Geometry::B9 => Sizes { tied: false, ..released(32, 4096, 12_288, [16, 4], 32) },
+        Geometry::Llama => Sizes { style: Style::Llama, ..small },
+        Geometry::LlamaUntied => Sizes { style: Style::Llama, attention: [4, 4, 16], tied: false, ..small },
+        // Heads wider than their share of the residual stream.
+        Geometry::Qwen3 => Sizes { style: Style::Qwen3, attention: [4, 2, 32], ..small },
     }
-}
-
-/// The configuration: flat in Hugging Face form, nested as mlx-lm writes it in MLX form. It names no end of text,
-/// because random text has none.
-pub(super) fn config(geometry: Geometry, storage: Storage) -> Value {
-    let text = text_config(&sizes(geometry));
-    let Some(Quantization { mode, bits, group }) = storage.quantization() else { return text };
-    let quantization = json!({"group_size": group, "bits": bits, "mode": mode.name()});
-    json!({
-        "architectures": ["Qwen3_5ForConditionalGeneration"],
-        "dtype": "bfloat16",
-        "eos_token_id": null,
-        "model_type": "qwen3_5",
-        "quantization": quantization,
-        "quantization_config": quantization,
-        "tie_word_embeddings": text["tie_word_embeddings"],
-        "text_config": text,
-    })
-}
-
-fn text_config(sizes: &Sizes) -> Value {
-    let kind = |layer: usize| if layer % 4 == 3 { "full_attention" } else { "linear_attention" };
-    let kinds: Vec<&str> = (0..sizes.layers).map(kind).collect();
-    let [heads, kv_heads, head_dim] = sizes.attention;
-    let [key_heads, value_heads, width] = sizes.delta;
-    json!({
-        "architectures": ["Qwen3_5ForCausalLM"],
-        "attention_bias": false,
-        "attn_output_gate": true,
-        "dtype": "bfloat16",
-        "eos_token_id": null,
-        "full_attention_interval": 4,
-        "head_dim": head_dim,
-        "hidden_act": "silu",
-        "hidden_size": sizes.hidden,
-        "intermediate_size": sizes.inner,
-        "layer_types": kinds,
-        "linear_conv_kernel_dim": 4,
-        "linear_key_head_dim": width,
-        "linear_num_key_heads": key_heads,
-        "linear_num_value_heads": value_heads,
-        "linear_value_head_dim": width,
-        "mamba_ssm_dtype": "float32",
-        "max_position_embeddings": 262_144,
-        "model_type": "qwen3_5_text",
-        "mtp_num_hidden_layers": 0,
-        "num_attention_heads": heads,
-        "num_hidden_layers": sizes.layers,
-        "num_key_value_heads": kv_heads,
-        "rms_norm_eps": 1e-6,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 10_000_000, "partial_rotary_factor": 0.25},
-        "tie_word_embeddings": sizes.tied,
-        "vocab_size": sizes.vocab,
-    })
 }

@@ -1,9 +1,10 @@
-//! Synthetic checkpoints: random weights at the released models' shapes.
+//! Synthetic checkpoints: random weights at the released models' shapes, or tiny ones of every family.
 //!
 //! Which kernel computes a matrix depends on its shape, so speed and exactness have to be tried at real sizes, and
 //! that must not need a download. The weights mean nothing, but they are drawn so that activations, decay and
 //! logits have the spread of a trained model's. There is no tokenizer: prompts are ids.
 
+mod config;
 mod geometry;
 mod packed;
 mod plan;

@@ -46,7 +46,7 @@ mod tests {
 
     /// One part of a matrix `[8, 64]` as it is written.
     fn part(storage: Storage, part: Part) -> Vec<u8> {
-        let how = storage.quantization().unwrap();
+        let how = storage.quantization(64).unwrap();
         let per_element = match part {
             Part::Codes => 32 / usize::from(how.bits),
             Part::Scales => usize::from(how.group),
@@ -67,7 +67,7 @@ mod tests {
     fn codes_and_scales_belong_together() {
         // A 4-bit float is off by a quarter of itself at most, an 8-bit one by a sixteenth; each has a smallest step.
         for (storage, relative) in [(Storage::Mxfp4, 0.26), (Storage::Nvfp4, 0.26), (Storage::Mxfp8, 0.07)] {
-            let how = storage.quantization().unwrap();
+            let how = storage.quantization(64).unwrap();
             let codes =
                 raw::from_bytes(part(storage, Part::Codes), &[8, 2 * i32::from(how.bits)], Dtype::Uint32);
             let scales =

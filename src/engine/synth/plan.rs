@@ -1,11 +1,12 @@
 //! Which tensors a synthetic checkpoint stores, of what type, and what they are filled with.
 
 use super::Synth;
-use super::geometry::{Storage, config};
+use super::config::config;
+use super::geometry::{Sizes, Storage, Style, sizes};
 use super::packed::Part;
 use super::values::Values;
 use crate::engine::checkpoint::layout::{Parameter, Role, parameters};
-use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form};
+use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form, Mixer};
 use serde_json::Value;
 
 /// Spread of the logits: far from flat, and far from a single favourite.
@@ -63,67 +64,85 @@ pub(super) struct Plan {
 pub(super) fn plan(what: &Synth) -> Result<Plan, CheckpointError> {
     let config = config(what.geometry, what.storage);
     let read = Config::parse(("config.json", config.to_string().as_bytes()), None)?;
-    let form = if what.storage == Storage::Sixteen { Form::HuggingFace } else { Form::Mlx };
+    let form = form(&read, what.storage);
     let list = parameters(&read, form);
-    let mut tensors: Vec<Stored> =
-        list.iter().flat_map(|parameter| stored(parameter, what.storage)).collect();
+    let store = Store { sizes: sizes(what.geometry), storage: what.storage, form };
+    let mut tensors: Vec<Stored> = list.iter().flat_map(|parameter| store.tensors(parameter)).collect();
     tensors.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.name.cmp(&b.name)));
     let parameters = list.iter().map(|parameter| parameter.shape.iter().product::<usize>()).sum();
     Ok(Plan { config, form, tensors, parameters })
 }
 
-fn stored(parameter: &Parameter, storage: Storage) -> Vec<Stored> {
-    let plain = storage == Storage::Sixteen;
-    // As in released checkpoints, which keep these two in f32 until a program converts them.
-    let exact = if plain { Dtype::F32 } else { Dtype::BF16 };
-    let (dtype, values) = match parameter.role {
-        Role::Embedding | Role::Matrix => return matrix(parameter, storage),
-        Role::Norm if plain => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: NORM_DEVIATION }),
-        Role::Norm => (Dtype::BF16, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
-        Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
-        Role::Convolution => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: TAP_DEVIATION }),
-        Role::DecayLog => (Dtype::F32, Values::DecayLog),
-        Role::StepBias => (Dtype::BF16, Values::StepBias),
-    };
-    let stream = parameter.tensor();
-    vec![Stored { name: file_name(&stream, storage), dtype, shape: parameter.shape.clone(), values, stream }]
-}
-
-/// A matrix in plain numbers, or as codes, scales and, in the affine mode, biases.
-fn matrix(parameter: &Parameter, storage: Storage) -> Vec<Stored> {
-    let (outputs, inputs) = (parameter.shape[0], parameter.shape[1]);
-    let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
-    #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
-    let deviation = if reads_out { LOGIT_DEVIATION } else { GAIN } / (inputs as f32).sqrt();
-    let part = |part: &str, dtype, columns, values, stream: &str| {
-        let name = file_name(&format!("{}.{part}", parameter.path), storage);
-        let stream = format!("{}.{stream}", parameter.path);
-        Stored { name, dtype, shape: vec![outputs, columns], values, stream }
-    };
-    let bell = Values::Bell { mean: 0.0, deviation };
-    let Some(how) = storage.quantization() else {
-        return vec![part("weight", Dtype::BF16, inputs, bell, "weight")];
-    };
-    let (per_word, group) = (32 / usize::from(how.bits), usize::from(how.group));
-    if how.mode.has_biases() {
-        let levels = 1_u16 << how.bits;
-        return vec![
-            part("weight", Dtype::U32, inputs / per_word, Values::Codes, "weight"),
-            part("scales", Dtype::BF16, inputs / group, Values::Scales { levels, deviation }, "scales"),
-            part("biases", Dtype::BF16, inputs / group, Values::Biases { levels, deviation }, "scales"),
-        ];
+/// Convolutions come in two forms; a model without them has one.
+fn form(config: &Config, storage: Storage) -> Form {
+    match config.layers.iter().any(|mixer| matches!(mixer, Mixer::DeltaNet(_))) {
+        false => Form::Plain,
+        true if storage == Storage::Sixteen => Form::HuggingFace,
+        true => Form::Mlx,
     }
-    let packed = |part, per_element| Values::Packed { deviation, how, part, per_element };
-    vec![
-        part("weight", Dtype::U32, inputs / per_word, packed(Part::Codes, per_word), "weight"),
-        part("scales", Dtype::U8, inputs / group, packed(Part::Scales, group), "weight"),
-    ]
 }
 
-/// The name that programs of either form write.
-fn file_name(canonical: &str, storage: Storage) -> String {
-    match storage.quantization() {
-        None => canonical.to_owned(),
-        Some(_) => format!("language_model.{canonical}"),
+/// How parameters become tensors.
+struct Store {
+    sizes: Sizes,
+    storage: Storage,
+    form: Form,
+}
+
+impl Store {
+    fn tensors(&self, parameter: &Parameter) -> Vec<Stored> {
+        // As in released checkpoints, which keep these two in f32 until a program converts them.
+        let exact = if self.storage == Storage::Sixteen { Dtype::F32 } else { Dtype::BF16 };
+        let centre = if self.form == Form::HuggingFace { 0.0 } else { 1.0 };
+        let (dtype, values) = match parameter.role {
+            Role::Embedding | Role::Matrix => return self.matrix(parameter),
+            Role::Norm => (Dtype::BF16, Values::Bell { mean: centre, deviation: NORM_DEVIATION }),
+            Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
+            Role::Convolution => (Dtype::BF16, Values::Bell { mean: 0.0, deviation: TAP_DEVIATION }),
+            Role::DecayLog => (Dtype::F32, Values::DecayLog),
+            Role::StepBias => (Dtype::BF16, Values::StepBias),
+        };
+        let stream = parameter.tensor();
+        let name = self.file_name(&stream);
+        vec![Stored { name, dtype, shape: parameter.shape.clone(), values, stream }]
+    }
+
+    /// A matrix in plain numbers, or as codes, scales and, in the affine mode, biases.
+    fn matrix(&self, parameter: &Parameter) -> Vec<Stored> {
+        let (outputs, inputs) = (parameter.shape[0], parameter.shape[1]);
+        let reads_out = matches!(parameter.path.as_str(), "model.embed_tokens" | "lm_head");
+        #[expect(clippy::cast_precision_loss, reason = "a matrix has far fewer than 2^24 inputs")]
+        let deviation = if reads_out { LOGIT_DEVIATION } else { GAIN } / (inputs as f32).sqrt();
+        let part = |part: &str, dtype, columns, values, stream: &str| {
+            let name = self.file_name(&format!("{}.{part}", parameter.path));
+            let stream = format!("{}.{stream}", parameter.path);
+            Stored { name, dtype, shape: vec![outputs, columns], values, stream }
+        };
+        let bell = Values::Bell { mean: 0.0, deviation };
+        let Some(how) = self.storage.quantization(self.sizes.group) else {
+            return vec![part("weight", Dtype::BF16, inputs, bell, "weight")];
+        };
+        let (per_word, group) = (32 / usize::from(how.bits), usize::from(how.group));
+        if how.mode.has_biases() {
+            let levels = 1_u16 << how.bits;
+            return vec![
+                part("weight", Dtype::U32, inputs / per_word, Values::Codes, "weight"),
+                part("scales", Dtype::BF16, inputs / group, Values::Scales { levels, deviation }, "scales"),
+                part("biases", Dtype::BF16, inputs / group, Values::Biases { levels, deviation }, "scales"),
+            ];
+        }
+        let packed = |part, per_element| Values::Packed { deviation, how, part, per_element };
+        vec![
+            part("weight", Dtype::U32, inputs / per_word, packed(Part::Codes, per_word), "weight"),
+            part("scales", Dtype::U8, inputs / group, packed(Part::Scales, group), "weight"),
+        ]
+    }
+
+    /// The name that programs of either form write.
+    fn file_name(&self, canonical: &str) -> String {
+        match self.sizes.style {
+            Style::Qwen35 if self.storage != Storage::Sixteen => format!("language_model.{canonical}"),
+            _ => canonical.to_owned(),
+        }
     }
 }

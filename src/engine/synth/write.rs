@@ -127,7 +127,7 @@ fn write_tensor(file: &mut PartFile, stored: &Stored, seed: u64) -> Result<(), S
 
 /// Length and table of a safetensors file, padded with blanks so that the data begins aligned.
 fn header(shard: &[Stored], form: Form) -> Vec<u8> {
-    let format = if form == Form::Mlx { "mlx" } else { "pt" };
+    let format = if form == Form::HuggingFace { "pt" } else { "mlx" };
     let mut table = Map::from_iter([("__metadata__".to_owned(), json!({"format": format}))]);
     let mut from = 0;
     for stored in shard {
