@@ -43,6 +43,19 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Small f32 numbers that follow no pattern.
+    pub(crate) fn floats(name: String, shape: &[usize], seed: u32) -> Self {
+        let count = shape.iter().product::<usize>();
+        let number = |index: usize| {
+            let mixed = u32::try_from(index).unwrap().wrapping_add(seed).wrapping_mul(2_654_435_761);
+            f32::from(u8::try_from(mixed >> 24).unwrap()) / 512.0 - 0.25
+        };
+        let data = (0..count).flat_map(|index| number(index).to_le_bytes()).collect();
+        Self { name, dtype: "F32", shape: shape.to_vec(), data }
+    }
+}
+
 /// All tensors of a configuration, dense in f32 or quantized to 4 bits in groups of 32, names behind `prefix`.
 pub(crate) fn entries(config: &Value, form: Form, quantized: bool) -> Vec<Entry> {
     let config = Config::parse(("config.json", config.to_string().as_bytes()), None).unwrap();

@@ -2,6 +2,9 @@
 
 mod bad_config;
 mod bad_files;
+mod bad_gguf;
 pub(crate) mod fixture;
 mod folders;
+pub(crate) mod gguf;
+mod gguf_file;
 mod spellings;
