@@ -1,5 +1,4 @@
 //! A GGUF file that is wrong in one place is refused in one line that names the place, and never panics.
-#![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that called it")]
 
 use super::gguf::file;
 use super::gguf_file::{File, Meta, refusal, text, written};
@@ -136,9 +135,19 @@ fn models_that_this_engine_does_not_compute() {
             |file| file.set("llama.attention.head_count", text("4")),
             "llama.attention.head_count is \"4\", expected a whole",
         ),
-        (|file| file.set("llama.attention.head_count", Meta::U32(0)), "num_attention_heads is 0"),
+        (
+            |file| file.set("llama.attention.head_count", Meta::U32(0)),
+            "head_count is 0, expected a whole number from 1 to 65536",
+        ),
+        (
+            |file| file.set("llama.attention.head_count", Meta::Raw(10, i64::MAX.to_le_bytes().to_vec())),
+            "head_count is 9223372036854775807",
+        ),
         (|file| file.set("llama.attention.head_count_kv", Meta::U32(3)), "num_key_value_heads is 3"),
-        (|file| file.set("llama.attention.head_count_kv", Meta::U32(0)), "num_key_value_heads is 0"),
+        (
+            |file| file.set("llama.attention.head_count_kv", Meta::U32(0)),
+            "head_count_kv is 0, expected a whole number from 1",
+        ),
         (
             |file| file.set("llama.attention.head_count_kv", Meta::I32s(vec![2, 2])),
             "head_count_kv is a list of 2",

@@ -14,8 +14,10 @@ const VOCABULARY: usize = 40;
 const HEADS: usize = 4;
 const KEYS: usize = 2;
 
-/// Matrices of a layer: both names, shape, tensor type, heads whose rows are permuted.
-const LAYER: [(&str, &str, [usize; 2], u32, Option<usize>); 7] = [
+/// A matrix: both names, shape, tensor type, heads whose rows are permuted.
+type Kinds = (&'static str, &'static str, [usize; 2], u32, Option<usize>);
+
+const LAYER: [Kinds; 7] = [
     ("attn_q", "self_attn.q_proj", [64, HIDDEN], 3, Some(HEADS)),
     ("attn_k", "self_attn.k_proj", [32, HIDDEN], 8, Some(KEYS)),
     ("attn_v", "self_attn.v_proj", [32, HIDDEN], 2, None),

@@ -114,7 +114,7 @@ pub(crate) struct Codes {
     pub(crate) inputs: usize,
     pub(crate) bits: u32,
     /// `[outputs, inputs]`.
-    pub(crate) codes: Vec<u8>,
+    pub(crate) values: Vec<u8>,
     /// `[outputs, inputs / 32]`.
     pub(crate) scales: Vec<f16>,
     pub(crate) biases: Vec<f16>,
@@ -130,7 +130,7 @@ impl Codes {
             state ^= state << 17;
             u8::try_from(state >> 40 & 0xff).unwrap()
         };
-        let codes = (0..outputs * inputs).map(|_| next() >> (8 - bits)).collect();
+        let values = (0..outputs * inputs).map(|_| next() >> (8 - bits)).collect();
         let steps = f32::from(1_u16 << bits);
         let scales: Vec<f16> = (0..outputs * inputs / 32)
             .map(|_| f16::from_f32((0.5 + f32::from(next()) / 256.0) * 0.4 / steps))
@@ -140,7 +140,7 @@ impl Codes {
             middle.map_or_else(|| free(scale), |middle| f16::from_f32(-middle * scale.to_f32()))
         });
         let biases = biases.collect();
-        Self { inputs, bits, codes, scales, biases }
+        Self { inputs, bits, values, scales, biases }
     }
 
     /// Packed as MLX packs them: the first code in the lowest bits of a word.
@@ -150,15 +150,15 @@ impl Codes {
             let shifted = codes.iter().zip(0..).map(|(code, index)| u32::from(*code) << (index * self.bits));
             shifted.fold(0, |word, code| word | code).to_le_bytes()
         };
-        self.codes.chunks(per_word).flat_map(word).collect()
+        self.values.chunks(per_word).flat_map(word).collect()
     }
 
-    /// The blocks of a row as the format has them: 2 is Q4_0, 3 is Q4_1, 8 is Q8_0.
+    /// The blocks of a row as the format has them: 2 is `Q4_0`, 3 is `Q4_1`, 8 is `Q8_0`.
     fn row(&self, row: usize, kind: u32) -> Vec<u8> {
         let groups = self.inputs / 32;
         let block = |group: usize| {
             let place = row * groups + group;
-            let codes = &self.codes[place * 32..place * 32 + 32];
+            let codes = &self.values[place * 32..place * 32 + 32];
             let mut block = self.scales[place].to_le_bytes().to_vec();
             if kind == 3 {
                 block.extend(self.biases[place].to_le_bytes());
@@ -174,7 +174,7 @@ impl Codes {
 
     /// All rows, in the format's order where `heads` says that they are turned in pairs.
     pub(crate) fn blocks(&self, kind: u32, heads: Option<usize>) -> Vec<u8> {
-        let rows = self.codes.len() / self.inputs;
+        let rows = self.values.len() / self.inputs;
         permuted(rows, heads).into_iter().flat_map(|row| self.row(row, kind)).collect()
     }
 }

@@ -6,5 +6,5 @@ mod bad_gguf;
 pub(crate) mod fixture;
 mod folders;
 pub(crate) mod gguf;
-mod gguf_file;
+pub(crate) mod gguf_file;
 mod spellings;

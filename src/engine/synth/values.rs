@@ -39,7 +39,7 @@ pub(super) fn block(stored: &Stored, seed: u64, index: usize) -> Vec<u8> {
             (Values::Codes, _) if step % 2 == 0 => bytes.extend(generator.bits().to_le_bytes()),
             (Values::Codes, _) => {} // the other half of the last draw
             (values @ Values::Packed { .. }, _) | (values, Dtype::F32) => {
-                bytes.extend(number(values, &mut generator).to_le_bytes())
+                bytes.extend(number(values, &mut generator).to_le_bytes());
             }
             (values, _) => bytes.extend(bf16::from_f32(number(values, &mut generator)).to_le_bytes()),
         }

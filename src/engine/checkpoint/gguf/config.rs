@@ -8,12 +8,15 @@ use super::metadata::Metadata;
 use super::tensors;
 use super::value::Value;
 use crate::engine::checkpoint::error::{CheckpointError, Result};
-use serde_json::{Map, json};
+use serde_json::json;
 
 /// The only architecture that is read.
 const ARCHITECTURE: &str = "llama";
 /// Where the file does not say; the architecture's first models had it.
 const THETA: f64 = 10_000.0;
+
+/// More heads than this are taken for a broken file.
+const MOST_HEADS: usize = 1 << 16;
 
 /// Keys under the architecture's name that are read here, or say nothing about the arithmetic.
 const KNOWN: [&str; 11] = [
@@ -41,46 +44,42 @@ pub(super) struct Heads {
 pub(super) fn text(header: &Header<'_>) -> Result<String> {
     let metadata = &header.metadata;
     refuse_others(metadata)?;
-    let mut map = Map::new();
-    let mut set = |name: &str, value: serde_json::Value| drop(map.insert(name.to_owned(), value));
-    set("model_type", json!("llama"));
-    for (name, key) in [
-        ("hidden_size", "llama.embedding_length"),
-        ("intermediate_size", "llama.feed_forward_length"),
-        ("num_hidden_layers", "llama.block_count"),
-        ("num_attention_heads", "llama.attention.head_count"),
-    ] {
-        set(name, json!(metadata.need_whole(key)?));
-    }
-    let heads = metadata.need_whole("llama.attention.head_count")?;
-    set("num_key_value_heads", json!(metadata.whole("llama.attention.head_count_kv")?.unwrap_or(heads)));
-    set("head_dim", json!(head_dim(metadata)?));
+    let heads = heads(metadata)?;
     let epsilon = "llama.attention.layer_norm_rms_epsilon";
-    set("rms_norm_eps", json!(metadata.number(epsilon)?.ok_or_else(|| metadata.wrong(epsilon, "a number"))?));
-    set("rope_theta", json!(metadata.number("llama.rope.freq_base")?.unwrap_or(THETA)));
-    set("max_position_embeddings", json!(metadata.whole("llama.context_length")?));
-    for name in ["attention_bias", "mlp_bias"] {
-        set(name, json!(false));
-    }
-    set("hidden_act", json!("silu"));
-    set("vocab_size", json!(vocabulary(header)?));
-    set("tie_word_embeddings", json!(header.tensors.iter().all(|entry| entry.name != "output.weight")));
-    set("eos_token_id", json!(end_ids(metadata)?));
+    let mut whole = json!({
+        "model_type": "llama",
+        "hidden_size": metadata.need_whole("llama.embedding_length")?,
+        "intermediate_size": metadata.need_whole("llama.feed_forward_length")?,
+        "num_hidden_layers": metadata.need_whole("llama.block_count")?,
+        "num_attention_heads": heads.queries,
+        "num_key_value_heads": heads.keys,
+        "head_dim": head_dim(metadata, heads)?,
+        "rms_norm_eps": metadata.number(epsilon)?.ok_or_else(|| metadata.wrong(epsilon, "a finite number"))?,
+        "rope_theta": metadata.number("llama.rope.freq_base")?.unwrap_or(THETA),
+        "max_position_embeddings": metadata.whole("llama.context_length")?,
+        "attention_bias": false,
+        "mlp_bias": false,
+        "hidden_act": "silu",
+        "vocab_size": vocabulary(header)?,
+        "tie_word_embeddings": header.tensors.iter().all(|entry| entry.name != "output.weight"),
+        "eos_token_id": end_ids(metadata)?,
+    });
     if let Some(quantization) = tensors::quantization(header) {
-        set("quantization", quantization);
+        whole["quantization"] = quantization;
     }
-    Ok(serde_json::Value::Object(map).to_string())
+    Ok(whole.to_string())
 }
 
-/// The heads that permuted projections have; both divide what they have to divide once config.json was read.
+/// The heads of permuted projections.
 pub(super) fn heads(metadata: &Metadata<'_>) -> Result<Heads> {
     let count = |key: &str| -> Result<Option<usize>> {
-        let value = metadata.whole(key)?;
-        let count = value.map(|value| usize::try_from(value).ok().filter(|count| *count > 0));
-        count.map(|count| count.ok_or_else(|| metadata.wrong(key, "a whole number from 1 on"))).transpose()
+        let inside = |value: &usize| (1..=MOST_HEADS).contains(value);
+        let Some(value) = metadata.whole(key)? else { return Ok(None) };
+        let count = usize::try_from(value).ok().filter(inside);
+        count.map(Some).ok_or_else(|| metadata.wrong(key, &format!("a whole number from 1 to {MOST_HEADS}")))
     };
     let key = "llama.attention.head_count";
-    let queries = count(key)?.ok_or_else(|| metadata.wrong(key, "a whole number from 1 on"))?;
+    let queries = count(key)?.ok_or_else(|| metadata.wrong(key, "a whole number"))?;
     Ok(Heads { queries, keys: count("llama.attention.head_count_kv")?.unwrap_or(queries) })
 }
 
@@ -103,11 +102,10 @@ fn refuse_others(metadata: &Metadata<'_>) -> Result<()> {
 }
 
 /// A head's width; all of it is rotated, and keys and values have the same.
-fn head_dim(metadata: &Metadata<'_>) -> Result<i64> {
-    let (hidden, heads) =
-        (metadata.need_whole("llama.embedding_length")?, metadata.need_whole("llama.attention.head_count")?);
-    let stated = metadata.whole("llama.attention.key_length")?;
-    let width = stated.unwrap_or(if heads > 0 { hidden / heads } else { 0 });
+fn head_dim(metadata: &Metadata<'_>, heads: Heads) -> Result<i64> {
+    let share =
+        metadata.need_whole("llama.embedding_length")? / i64::try_from(heads.queries).unwrap_or(i64::MAX);
+    let width = metadata.whole("llama.attention.key_length")?.unwrap_or(share);
     for key in ["llama.attention.value_length", "llama.rope.dimension_count"] {
         if metadata.whole(key)?.is_some_and(|other| other != width) {
             return Err(metadata.wrong(key, &format!("{width}, the width of a head")));

@@ -52,7 +52,7 @@ pub(super) fn text(metadata: &Metadata<'_>) -> Result<Option<String>> {
     Ok(Some(whole.to_string()))
 }
 
-/// The rule that cuts a text before merging: digits one by one for SmolLM, and the byte-level rule.
+/// The rule that cuts a text before merging: digits one by one for `smollm`, and the byte-level rule.
 fn split(metadata: &Metadata<'_>) -> Result<Value> {
     match metadata.text(SPLIT)? {
         "smollm" => Ok(json!({

@@ -68,15 +68,11 @@ mod tests {
     }
 
     /// The numbers that the parts of one block stand for, by MLX's rule.
-    fn read(parts: &Parts, bits: usize) -> Vec<f32> {
+    fn read(parts: &Parts, width: usize) -> Vec<f32> {
         let (scale, bias) = (number(&parts.scales), number(&parts.biases));
-        let per_byte = 8 / bits;
-        let code = |index: usize| {
-            f32::from(
-                parts.codes[index / per_byte] >> (index % per_byte * bits) & ((1_u16 << bits) - 1) as u8,
-            )
-        };
-        (0..32).map(|index| scale * code(index) + bias).collect()
+        let (per_byte, highest) = (8 / width, u8::MAX >> (8 - width));
+        let code = |index: usize| parts.codes[index / per_byte] >> (index % per_byte * width) & highest;
+        (0..32).map(|index| scale * f32::from(code(index)) + bias).collect()
     }
 
     /// Every number of a block is what the format's own rule makes of it.
