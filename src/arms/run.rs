@@ -5,6 +5,7 @@ use super::recorder::FileRecorder;
 use super::spec::ArmSpec;
 use crate::engine::drafter::{DrafterSpec, Ground};
 use crate::engine::model::TextModel;
+use crate::engine::plant::{Plant, Planted};
 use crate::engine::round;
 use crate::engine::routes::Defaults;
 use crate::engine::session::{Decoded, Options, Request, Session};
@@ -33,6 +34,8 @@ pub struct Bench<'a> {
     pub drafter: &'a DrafterSpec,
     /// The transcript that the drafter repeats, when it does.
     pub recording: Option<&'a Arm>,
+    /// Faults to put into it; plain decoding gets those that say so.
+    pub plants: &'a [Plant],
     /// What headers say.
     pub identity: &'a Identity,
     /// Told how many tokens were decoded.
@@ -80,9 +83,8 @@ fn sequence(
 ) -> Result<Footer> {
     let ids = prompt.ids.as_deref().unwrap_or_default();
     let request = Request { sequence: prompt.sequence, prompt: ids, max_tokens: bench.max_tokens };
-    let mut silent = Silent;
-    let tap: &mut dyn Tap = &mut silent;
-    let mut session = Session::new(bench.model, bench.options, tap)?;
+    let mut tap = tap(bench, spec);
+    let mut session = Session::new(bench.model, bench.options, tap.as_mut())?;
     let mut recorder = FileRecorder::new(writer, bench.progress);
     let (decoded, counters) = match spec.width {
         None => (classic::decode(&mut session, &request, &mut recorder)?, None),
@@ -97,6 +99,13 @@ fn sequence(
     let (prefill, decode) = recorder.times();
     run.add(&decoded.tokens, counters.as_ref(), (prefill, decode));
     Ok(footer(bench, prompt.sequence, decoded, counters))
+}
+
+/// Faults in plain decoding would part it from the arms for another reason, so it gets only what asks for it.
+fn tap(bench: &Bench<'_>, spec: ArmSpec) -> Box<dyn Tap> {
+    let here = |plant: &&Plant| spec.width.is_some() || plant.reaches_chain();
+    let plants: Vec<Plant> = bench.plants.iter().filter(here).copied().collect();
+    if plants.is_empty() { Box::new(Silent) } else { Box::new(Planted::new(&plants)) }
 }
 
 fn footer(bench: &Bench<'_>, sequence: i64, decoded: Decoded, counters: Option<Counters>) -> Footer {

@@ -11,9 +11,10 @@ use crate::arms::{ArmSpec, Bench, identity, run};
 use crate::engine::Error;
 use crate::engine::cache::Rewind;
 use crate::engine::drafter::DrafterSpec;
+use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
 use crate::engine::rows::RowDetail;
-use crate::engine::session::{Options, Session};
+use crate::engine::session::{Options, Session, mixers};
 use crate::engine::tap::Silent;
 use crate::results::arms::{ArmRun, Experiment};
 use crate::results::comparing::{self, Contestant};
@@ -37,6 +38,10 @@ pub struct RunArm {
     prompts: PromptArgs,
     #[command(flatten)]
     decoding: Decoding,
+    /// Put a fault into the verify blocks, as in `op=o_proj,layer=3,row=2,from=40,ulp=1` or `op=gate_proj,rows>=8`; may
+    /// be repeated.
+    #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
+    plants: Vec<Plant>,
     /// Runs of each speculative arm; those after the first are its null arms.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: u32,
@@ -133,6 +138,7 @@ impl RunArm {
         let options = self.decoding.options(&loaded);
         // Asked once before anything is written, so that routes this model does not have leave nothing behind.
         Session::new(&loaded.model, &options, &mut Silent).map_err(|error| refused(&error))?;
+        refuse_misplaced(&self.plants, &mixers(loaded.model.config()))?;
         let out = self.out_folder(&loaded);
         let arms = self.planned();
         refuse_taken(&out, &arms)?;
@@ -146,6 +152,7 @@ impl RunArm {
             options: &options,
             drafter: &self.decoding.drafter,
             recording: recording.as_ref(),
+            plants: &self.plants,
             identity: &run::Identity {
                 model: identity::model(&loaded.checkpoint, loaded.model.dtype()),
                 host: identity::host(),
@@ -156,7 +163,8 @@ impl RunArm {
         };
         let runs = run_all(&bench, &arms, &out, &bar)?;
         bar.finish();
-        let experiment = judged(runs)?;
+        let mut experiment = judged(runs)?;
+        experiment.says.extend(self.plants.iter().map(|plant| format!("A fault was planted: {plant}.")));
         console::out(&ran::print(&experiment, &out, self.format, self.per_prompt)?);
         Ok(experiment.verdict.exit_code())
     }
@@ -199,6 +207,12 @@ impl Decoding {
             routes: self.routes.clone(),
         }
     }
+}
+
+/// A fault at a place that the model does not have would prove nothing by not being found.
+pub(super) fn refuse_misplaced(plants: &[Plant], mixers: &[&'static str]) -> Result<(), Failure> {
+    let says = plants.iter().find_map(|plant| plant.misplaced(mixers));
+    says.map_or(Ok(()), |says| Err(Failure::usage(format!("failed to plant {says}"))))
 }
 
 /// A recording of another model may propose ids that this one cannot be fed.

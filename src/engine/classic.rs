@@ -1,9 +1,24 @@
 //! Plain greedy decoding: one row a forward. Every comparison is against this.
+//!
+//! The chosen token goes into the next forward without leaving the device, so that a step is prepared while the
+//! one before it runs. The host reads each token one step late, and nothing about a step depends on when it does.
 
 use super::cache::Caches;
 use super::error::Result;
 use super::session::{Decoded, Recorder, Request, Session};
 use crate::transcript::{Line, Step, TokenId};
+use mlx_rs::Array;
+use mlx_rs::transforms::async_eval;
+
+/// A step on its way: its kernels are queued and its token is still on the device.
+struct Queued {
+    /// The position of the row.
+    position: i32,
+    /// `[1, vocabulary]`.
+    logits: Array,
+    /// `[1]`.
+    token: Array,
+}
 
 /// Decodes one sequence.
 ///
@@ -16,35 +31,51 @@ pub fn decode(
 ) -> Result<Decoded> {
     let (mut caches, first) = session.prefill(request, recorder)?;
     let mut stream = vec![first];
+    let mut prepared: Option<Queued> = None;
     loop {
         if let Some(finish) = session.finished(&stream, request) {
             return Ok(Decoded { tokens: stream, finish });
         }
-        let token = step(session, request, &mut caches, &stream, recorder)?;
-        stream.push(token);
+        let running = match prepared.take() {
+            Some(step) => step,
+            None => queue(session, &session.model.ids(&[first])?, &mut caches)?,
+        };
         recorder.state(&caches)?;
+        if stream.len() + 1 < request.max_tokens {
+            prepared = Some(queue(session, &running.token.reshape(&[1, 1])?, &mut caches)?);
+        }
+        let token = record(session, request, &stream, &running, recorder)?;
+        stream.push(token);
     }
 }
 
-/// Feeds the stream's last token and records the one that follows.
-fn step(
-    session: &mut Session<'_>,
+/// Queues the step that feeds `input` `[1, 1]`.
+fn queue(session: &mut Session<'_>, input: &Array, caches: &mut Caches) -> Result<Queued> {
+    let position = caches.length();
+    let logits = session.plain_forward(input, caches)?;
+    let token = session.pick(&logits)?;
+    async_eval([&token, &logits])?;
+    Ok(Queued { position, logits, token })
+}
+
+/// Waits for a step and records the token that follows the stream's last.
+fn record(
+    session: &Session<'_>,
     request: &Request<'_>,
-    caches: &mut Caches,
     stream: &[TokenId],
+    step: &Queued,
     recorder: &mut dyn Recorder,
 ) -> Result<TokenId> {
     let (sequence, input) = (request.sequence, stream[stream.len() - 1]);
     let index = i64::try_from(stream.len()).unwrap_or(i64::MAX);
-    let position = i64::from(caches.length());
-    let logits = session.plain_forward(input, caches)?;
-    let chosen = session.choose(logits.as_ref())?;
+    let position = i64::from(step.position);
+    let chosen = session.chosen(&step.token, &step.logits)?;
     let token = chosen.tokens[0];
     let row = match chosen.rows.into_iter().next() {
         Some((row, bytes)) => Some(session.placed(row, &bytes, (Some(index), position), recorder)?),
         None => None,
     };
-    let cache_len = Some(i64::from(caches.length()));
+    let cache_len = Some(position + 1);
     recorder.line(Line::Step(Step { sequence, index, input, token, cache_len, row }))?;
     Ok(token)
 }

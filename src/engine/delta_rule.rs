@@ -6,7 +6,7 @@
 
 use super::error::Result;
 use super::raw::rows_of;
-use mlx_rs::ops::{concatenate, expand_dims, minimum, stack, tril};
+use mlx_rs::ops::{concatenate, expand_dims, minimum, tril};
 use mlx_rs::{Array, Dtype, ops};
 
 /// Rows of one chunk of the chunked form.
@@ -63,30 +63,30 @@ pub struct Outcome {
 /// # Errors
 /// When MLX refuses.
 pub fn chain(state: &Array, inputs: &Recurrence) -> Result<Outcome> {
+    let rows = inputs.rows();
+    let wide = inputs.log_decay.exp()?.expand_dims_axes(&[-1, -2])?; // [B, T, Hv, 1, 1]
+    let decays = split_rows(&wide, rows)?;
+    let betas = split_rows(&inputs.beta.expand_dims_axes(&[-1, -2])?, rows)?; // [B, T, Hv, 1, 1]
+    let queries = split_rows(&expand_dims(&inputs.queries, -2)?, rows)?; // [B, T, Hv, 1, Dk]
+    let keys = split_rows(&expand_dims(&inputs.keys, -2)?, rows)?; // [B, T, Hv, 1, Dk]
+    let values = split_rows(&expand_dims(&inputs.values, -1)?, rows)?; // [B, T, Hv, Dv, 1]
     let (mut outputs, mut states) = (Vec::new(), Vec::new());
-    let mut current = state.clone();
-    for row in 0..inputs.rows() {
-        let (output, next) = step(&current, &inputs.part(row, row + 1)?)?;
-        outputs.push(output);
-        states.push(next.clone());
-        current = next;
+    let mut current = expand_dims(state, 1)?; // [B, 1, Hv, Dv, Dk]
+    for row in 0..queries.len() {
+        let decayed = current.multiply(&decays[row])?;
+        let read = decayed.multiply(&keys[row])?.sum_axis(-1, true)?; // [B, 1, Hv, Dv, 1]
+        let correction = values[row].subtract(&read)?.multiply(&betas[row])?;
+        current = decayed.add(keys[row].multiply(&correction)?)?;
+        outputs.push(current.multiply(&queries[row])?.sum_axis(-1, false)?); // [B, 1, Hv, Dv]
+        states.push(current.squeeze_axes(&[1])?);
     }
-    Ok(Outcome { outputs: stack(&outputs, 1)?, states })
+    let outputs = if rows == 1 { outputs.swap_remove(0) } else { concatenate(&outputs, 1)? };
+    Ok(Outcome { outputs: outputs.as_dtype(inputs.queries.dtype())?, states })
 }
 
-/// One row: decay, read, correct, write, read.
-fn step(state: &Array, row: &Recurrence) -> Result<(Array, Array)> {
-    let squeeze = |array: &Array| array.squeeze_axes(&[1]);
-    let (query, key, value) = (squeeze(&row.queries)?, squeeze(&row.keys)?, squeeze(&row.values)?); // [B, Hv, D]
-    let decay = squeeze(&row.log_decay)?.exp()?.expand_dims_axes(&[-1, -2])?; // [B, Hv, 1, 1]
-    let beta = expand_dims(squeeze(&row.beta)?, -1)?; // [B, Hv, 1]
-    let key = expand_dims(&key, -2)?; // [B, Hv, 1, Dk]
-    let decayed = state.multiply(&decay)?; // [B, Hv, Dv, Dk]
-    let read = decayed.multiply(&key)?.sum_axis(-1, false)?; // [B, Hv, Dv]
-    let correction = value.subtract(&read)?.multiply(&beta)?; // [B, Hv, Dv]
-    let next = decayed.add(key.multiply(expand_dims(&correction, -1)?)?)?; // [B, Hv, Dv, Dk]
-    let output = next.multiply(expand_dims(&query, -2)?)?.sum_axis(-1, false)?; // [B, Hv, Dv]
-    Ok((output.as_dtype(query.dtype())?, next))
+/// The rows of `[B, T, …]`, each `[B, 1, …]`.
+fn split_rows(array: &Array, rows: i32) -> Result<Vec<Array>> {
+    Ok(if rows == 1 { vec![array.clone()] } else { array.split_equal(rows, 1)? })
 }
 
 /// Runs whole chunks from `state`, f32 `[B, Hv, Dv, Dk]`.

@@ -1,7 +1,8 @@
 //! The thing measured: a language model on MLX, its caches, plain decoding and the round loop.
 //!
 //! Reading order: `checkpoint` (what a model is), `op`, `inventory`, `routes` and `tap` (what it computes, how, and watched by whom), `pass`
-//! (one forward), `delta_rule`, `cache`, `blocks`, `attention`, `model`, then `classic`, `round` and `drafter`.
+//! (one forward), `delta_rule`, `cache`, `blocks`, `attention`, `model`, then `classic`, `round` and `drafter`; `plant` puts faults
+//! into all of it.
 //! The engine cannot see arms, so an experiment cannot leak into what it measures.
 
 pub mod attention;
@@ -17,6 +18,7 @@ pub mod inventory;
 pub mod model;
 pub mod op;
 pub mod pass;
+pub mod plant;
 pub mod raw;
 pub mod round;
 pub mod routes;

@@ -147,6 +147,15 @@ impl Op {
         OPS[self as usize].2
     }
 
+    /// The axis of its output that has the rows; heads come before rows once keys are on their way into the cache.
+    #[must_use]
+    pub const fn row_axis(self) -> i32 {
+        match self {
+            Self::RopeQ | Self::RopeK | Self::Attention => 2,
+            _ => 1,
+        }
+    }
+
     pub(super) const fn group(self) -> Group {
         OPS[self as usize].3
     }

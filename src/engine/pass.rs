@@ -7,7 +7,7 @@ use super::error::Result;
 use super::op::Op;
 use super::raw::rows_of;
 use super::routes::{Plan, Route};
-use super::tap::{Site, Tap};
+use super::tap::{Call, Forward, Site, Tap};
 use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
 
@@ -22,6 +22,11 @@ impl<'a> Pass<'a> {
     /// A forward under `plan`, watched by `tap`.
     pub fn new(plan: &'a Plan, tap: &'a mut dyn Tap) -> Self {
         Self { plan, tap, layer: None }
+    }
+
+    /// Tells the tap which forward this is.
+    pub fn begin(&mut self, forward: Forward) {
+        self.tap.begin(forward);
     }
 
     /// Says which layer the following operations belong to; `None` for those outside the layers.
@@ -67,8 +72,7 @@ impl<'a> Pass<'a> {
         let total = inputs[0].dim(axis);
         let size = self.route(op).rows().map_or(total, i32::from);
         let output = if size >= total {
-            self.called(op, total);
-            compute(inputs, 0)?
+            self.one_call(op, (axis, 0, total), inputs, &compute)?
         } else {
             self.in_chunks(op, axis, size, inputs, compute)?
         };
@@ -86,10 +90,29 @@ impl<'a> Pass<'a> {
             let stop = (start + size).min(total);
             let chunk =
                 inputs.iter().map(|input| rows_of(input, axis, start, stop)).collect::<Result<Vec<_>>>()?;
-            self.called(op, stop - start);
-            parts.push(compute(&chunk.iter().collect::<Vec<_>>(), start)?);
+            parts.push(self.one_call(
+                op,
+                (axis, start, total),
+                &chunk.iter().collect::<Vec<_>>(),
+                &compute,
+            )?);
             start = stop;
         }
         Ok(concatenate(&parts, axis)?)
+    }
+
+    fn one_call<F>(
+        &mut self,
+        op: Op,
+        (axis, first, total): (i32, i32, i32),
+        inputs: &[&Array],
+        compute: &F,
+    ) -> Result<Array>
+    where
+        F: Fn(&[&Array], i32) -> Result<Array>,
+    {
+        self.called(op, inputs[0].dim(axis));
+        let call = Call { site: self.site(op), first, total, axis, inputs };
+        self.tap.compute(&call, &|inputs| compute(inputs, first))
     }
 }

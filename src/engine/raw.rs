@@ -16,7 +16,15 @@ fn filled(
     detail: impl FnOnce() -> String,
     call: impl FnOnce(&mut sys::mlx_array, sys::mlx_stream) -> c_int,
 ) -> Result<Array> {
-    let stream = Stream::thread_local_or_default();
+    filled_on(&Stream::thread_local_or_default(), operation, detail, call)
+}
+
+fn filled_on(
+    stream: &Stream,
+    operation: &'static str,
+    detail: impl FnOnce() -> String,
+    call: impl FnOnce(&mut sys::mlx_array, sys::mlx_stream) -> c_int,
+) -> Result<Array> {
     // SAFETY: an empty handle is valid for every call to fill in.
     let mut handle = unsafe { sys::mlx_array_new() };
     let status = call(&mut handle, stream.as_ptr());
@@ -178,12 +186,13 @@ impl Quantized {
         )
     }
 
-    /// `x · Wᵀ`: `[…, T, in]` to `[…, T, out]`.
+    /// `x · Wᵀ`: `[…, T, in]` to `[…, T, out]`, on `stream`.
     ///
     /// # Errors
     /// When the shapes do not fit.
-    pub fn matmul(&self, x: &Array) -> Result<Array> {
-        filled(
+    pub fn matmul(&self, x: &Array, stream: &Stream) -> Result<Array> {
+        filled_on(
+            stream,
             "quantized matmul",
             || self.detail(x),
             |result, stream| {

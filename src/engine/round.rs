@@ -81,7 +81,7 @@ fn verify(
     block.extend(&draft);
     let logits = session.verify_forward(&block, caches)?;
     micros.verify = Some(in_micros(watch.lap()));
-    let chosen = session.choose(logits.as_ref())?;
+    let chosen = session.choose(&logits)?;
     micros.sync = Some(in_micros(watch.lap()));
     let accepted =
         draft.iter().zip(&chosen.tokens).take_while(|(proposed, target)| proposed == target).count();

@@ -1,6 +1,7 @@
 //! A model set up for one arm: its plans, its chooser, what is recorded. Plain decoding and rounds share it.
 
 use super::cache::{Caches, Rewind};
+use super::checkpoint::{Config, Mixer};
 use super::error::{Error, Result};
 use super::inventory;
 use super::model::{Logits, TextModel};
@@ -140,7 +141,7 @@ impl<'a> Session<'a> {
         }
         let mut pass = Pass::new(&self.plain, self.tap);
         let logits = self.model.forward(&mut pass, last, &mut caches, (Logits::Last, false))?;
-        let chosen = self.choose(logits.as_ref())?;
+        let chosen = self.choose(&logits.ok_or_else(no_logits)?)?;
         caches.evaluate()?;
         let token = chosen.tokens[0];
         let row = self.first_row(chosen, request, recorder)?;
@@ -166,32 +167,47 @@ impl<'a> Session<'a> {
         self.placed(row, &bytes, (Some(0), position), recorder).map(Some)
     }
 
-    /// Feeds one token the plain way.
+    /// Feeds one token `[1, 1]` the plain way; logits `[1, vocabulary]`, not waited for.
     ///
     /// # Errors
     /// When MLX refuses.
-    pub fn plain_forward(&mut self, token: TokenId, caches: &mut Caches) -> Result<Option<Array>> {
+    pub fn plain_forward(&mut self, token: &Array, caches: &mut Caches) -> Result<Array> {
         let mut pass = Pass::new(&self.plain, self.tap);
-        self.model.forward(&mut pass, &[token], caches, (Logits::All, false))
+        let logits = self.model.forward_ids(&mut pass, token, caches, (Logits::All, false))?;
+        logits.ok_or_else(no_logits)
     }
 
-    /// Feeds a block to verify; the caches record what a rewind needs.
+    /// Feeds a block to verify; the caches record what a rewind needs. Logits `[T, vocabulary]`, not waited for.
     ///
     /// # Errors
     /// When MLX refuses.
-    pub fn verify_forward(&mut self, block: &[TokenId], caches: &mut Caches) -> Result<Option<Array>> {
+    pub fn verify_forward(&mut self, block: &[TokenId], caches: &mut Caches) -> Result<Array> {
         let mut pass = Pass::new(&self.verify, self.tap);
-        self.model.forward(&mut pass, block, caches, (Logits::All, true))
+        self.model.forward(&mut pass, block, caches, (Logits::All, true))?.ok_or_else(no_logits)
     }
 
-    /// Chooses a token a row and describes the rows as the options say; waits for the forward.
+    /// The best token of each row of logits `[T, vocabulary]`, still on the device, `[T]`.
     ///
     /// # Errors
     /// When MLX refuses.
-    pub fn choose(&self, logits: Option<&Array>) -> Result<Chosen> {
-        let logits =
-            logits.ok_or_else(|| Error::Request("choose from a forward without logits".to_owned()))?;
-        let tokens = tokens(&self.chooser.choose(logits)?)?;
+    pub fn pick(&self, logits: &Array) -> Result<Array> {
+        self.chooser.choose(logits)
+    }
+
+    /// Picks a token a row and describes the rows; waits for the forward.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn choose(&self, logits: &Array) -> Result<Chosen> {
+        self.chosen(&self.pick(logits)?, logits)
+    }
+
+    /// Fetches picked tokens and describes their rows as the options say; waits for the forward.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn chosen(&self, picked: &Array, logits: &Array) -> Result<Chosen> {
+        let tokens = tokens(picked)?;
         let rows = match self.options.detail {
             RowDetail::None => Vec::new(),
             _ => self.chooser.describe(logits)?,
@@ -225,5 +241,22 @@ impl<'a> Session<'a> {
             return Some(FinishReason::Stop);
         }
         (stream.len() >= request.max_tokens).then_some(FinishReason::Length)
+    }
+}
+
+fn no_logits() -> Error {
+    Error::Request("choose from a forward without logits".to_owned())
+}
+
+/// The block of operations that each layer's mixer is made of.
+#[must_use]
+pub fn mixers(config: &Config) -> Vec<&'static str> {
+    config.layers.iter().map(mixer_block).collect()
+}
+
+fn mixer_block(mixer: &Mixer) -> &'static str {
+    match mixer {
+        Mixer::Attention(_) => "attn",
+        Mixer::DeltaNet(_) => "delta",
     }
 }

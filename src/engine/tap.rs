@@ -43,10 +43,61 @@ impl fmt::Display for Site {
     }
 }
 
-/// What happens at every operation's output.
+/// What a forward is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The prompt, or a part of it.
+    Prefill,
+    /// One row of plain decoding.
+    Chain,
+    /// A block to verify.
+    Block,
+}
+
+/// A forward, as a tap is told of it before its first operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forward {
+    /// What it is for.
+    pub side: Side,
+    /// The position of its first row.
+    pub position: i32,
+    /// Its rows. The head may run over fewer: over the last ones.
+    pub rows: i32,
+}
+
+/// One call of an operation's kernels, before it is made.
+pub struct Call<'a> {
+    /// The operation.
+    pub site: Site,
+    /// The row of the operation's output that the call begins with.
+    pub first: i32,
+    /// Rows of the output.
+    pub total: i32,
+    /// The axis that has the rows.
+    pub axis: i32,
+    /// What the kernels are given.
+    pub inputs: &'a [&'a Array],
+}
+
+/// The kernels of a call, to be run over its inputs or over others.
+pub type Kernels<'a> = &'a dyn Fn(&[&Array]) -> Result<Array>;
+
+/// What happens at every operation.
 pub trait Tap {
+    /// A forward begins.
+    fn begin(&mut self, _forward: Forward) {}
+
     /// One call of the operation's kernels, over `rows` rows.
     fn call(&mut self, _site: Site, _rows: usize) {}
+
+    /// Makes one call of an operation whose rows do not depend on each other; attention and the delta rule are not
+    /// asked.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    fn compute(&mut self, call: &Call<'_>, kernels: Kernels<'_>) -> Result<Array> {
+        kernels(call.inputs)
+    }
 
     /// The operation's output over all rows; what is returned goes on in its place.
     ///

@@ -3,6 +3,7 @@
 mod exactness;
 mod families;
 mod goldens;
+mod plants;
 mod quantized;
 mod recorded;
 mod support;

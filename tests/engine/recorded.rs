@@ -35,6 +35,7 @@ fn record(
         options: &options,
         drafter: &drafter,
         recording: recording.as_ref(),
+        plants: &[],
         identity: &identity,
         progress: &|_| {},
     };

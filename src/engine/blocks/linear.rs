@@ -1,5 +1,6 @@
 //! Linear layers and the embedding, dense or quantized.
 
+use super::columns::Columns;
 use crate::engine::error::Result;
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
@@ -12,7 +13,7 @@ pub enum Linear {
     /// Its transpose, a view `[in, out]`.
     Dense(Array),
     /// Packed codes.
-    Quantized(Quantized),
+    Quantized(Columns),
 }
 
 impl Linear {
@@ -63,11 +64,13 @@ impl Embedding {
     }
 
     /// The same matrix as an output layer.
-    #[must_use]
-    pub fn as_head(&self) -> Linear {
-        match self {
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn as_head(&self) -> Result<Linear> {
+        Ok(match self {
             Self::Dense(matrix) => Linear::Dense(matrix.t()),
-            Self::Quantized(matrix) => Linear::Quantized(matrix.clone()),
-        }
+            Self::Quantized(matrix) => Linear::Quantized(Columns::new(matrix)?),
+        })
     }
 }

@@ -1,9 +1,11 @@
 //! What every family is built of: weights by their checkpoint names, linear layers, norms, activations.
 
+mod columns;
 mod linear;
 mod norm;
 mod weights;
 
+pub use columns::Columns;
 pub use linear::{Embedding, Linear};
 pub use norm::RmsNorm;
 pub use weights::Weights;

@@ -5,7 +5,7 @@
 //! array is held here until all casts have run.
 
 use super::{Embedding, Linear, RmsNorm};
-use crate::engine::checkpoint::{Checkpoint, Dtype as StoredDtype, Form, Kind, Matrix, TensorView};
+use crate::engine::checkpoint::{Checkpoint, Dtype as StoredDtype, Form, Kind, Lent, Matrix, TensorView};
 use crate::engine::error::{Error, Result};
 use crate::engine::raw::{self, Quantized};
 use mlx_rs::{Array, Dtype};
@@ -40,10 +40,7 @@ impl<'a> Weights<'a> {
     /// # Errors
     /// When a tensor is missing or has another shape.
     pub fn linear(&self, module: &str, outputs: usize, inputs: usize) -> Result<Linear> {
-        Ok(match self.matrix(module, outputs, inputs)? {
-            Embedding::Dense(matrix) => Linear::Dense(matrix.t()),
-            Embedding::Quantized(matrix) => Linear::Quantized(matrix),
-        })
+        self.matrix(module, outputs, inputs)?.as_head()
     }
 
     /// The embedding of `module`, `[vocabulary, hidden]`.
@@ -131,9 +128,11 @@ impl<'a> Weights<'a> {
         let shape: Vec<i32> = view.shape.iter().map(|&side| dim(side)).collect();
         let dtype = stored(view)?;
         let array = if view.bytes.is_aligned(raw::size_of_dtype(dtype)) {
-            raw::from_bytes(view.bytes.clone(), &shape, dtype)?
+            raw::from_bytes(Lent(view.bytes.clone()), &shape, dtype)?
         } else {
-            raw::from_bytes(view.bytes.to_vec(), &shape, dtype)?
+            let copy = view.bytes.to_vec();
+            view.bytes.let_go();
+            raw::from_bytes(copy, &shape, dtype)?
         };
         self.held.borrow_mut().push(array.clone());
         Ok(array)

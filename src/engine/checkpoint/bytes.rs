@@ -1,7 +1,7 @@
 //! Weight bytes that can be lent: mapped from a file, embedded in the program, or unpacked from a file; never copied.
 //!
 //! Whoever holds a [`Bytes`] keeps the mapping alive, so an array library can be given the address together with
-//! a clone as its keep-alive. This file holds the one unsafe call of the checkpoint reader.
+//! a clone as its keep-alive. This file holds the two unsafe calls of the checkpoint reader.
 
 use super::error::{CheckpointError, Result};
 use memmap2::Mmap;
@@ -73,6 +73,45 @@ impl Bytes {
     pub fn is_aligned(&self, alignment: usize) -> bool {
         self.as_ptr().addr().is_multiple_of(alignment)
     }
+
+    /// Tells the system that these pages of the file may leave memory; whoever reads them again, reads the file
+    /// again. Without this a device that copies its weights has them in memory twice.
+    pub fn let_go(&self) {
+        if let Owner::Mapped(map) = &self.owner {
+            // Advice: where it is not taken, memory is what is lost.
+            let _ = forget_pages(map, &self.range);
+        }
+    }
+}
+
+/// Bytes lent to an array library, which lets go of them when it is done, or has made its own copy.
+#[derive(Debug)]
+pub struct Lent(pub Bytes);
+
+impl Deref for Lent {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.0.let_go();
+    }
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the advice would lose what was written into a private mapping")]
+fn forget_pages(map: &Mmap, range: &Range<usize>) -> std::io::Result<()> {
+    // SAFETY: the mapping is read-only, so its pages hold nothing that is not in the file.
+    unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, range.start, range.len()) }
+}
+
+#[cfg(not(unix))]
+fn forget_pages(_map: &Mmap, _range: &Range<usize>) -> std::io::Result<()> {
+    Ok(())
 }
 
 #[expect(
@@ -110,7 +149,7 @@ impl fmt::Debug for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::Bytes;
+    use super::{Bytes, Lent};
 
     #[test]
     fn a_slice_of_a_slice_stays_inside() {
@@ -130,6 +169,8 @@ mod tests {
         let bytes = Bytes::map(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(&*bytes, b"weights");
+        drop(Lent(bytes.clone()));
+        assert_eq!(&*bytes, b"weights", "pages that were let go are read again");
         assert!(Bytes::map(folder.path()).unwrap_err().to_string().contains("not a regular file"));
     }
 }

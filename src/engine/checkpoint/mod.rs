@@ -22,7 +22,7 @@ mod source;
 mod summary;
 mod tensor;
 
-pub use bytes::Bytes;
+pub use bytes::{Bytes, Lent};
 pub use config::{Attention, Config, DeltaNet, Family, FeedForward, Llama3, Mixer};
 pub use error::CheckpointError;
 pub use form::Form;

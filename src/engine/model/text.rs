@@ -8,6 +8,7 @@ use crate::engine::error::{Error, Result};
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
+use crate::engine::tap::{Forward, Side};
 use crate::transcript::TokenId;
 use mlx_rs::{Array, Dtype};
 
@@ -44,7 +45,7 @@ impl TextModel {
         let (vocabulary, hidden) = (config.vocab_size, config.hidden_size);
         let embedding = weights.matrix("model.embed_tokens", vocabulary, hidden)?;
         let head = if config.tie_word_embeddings {
-            embedding.as_head()
+            embedding.as_head()?
         } else {
             weights.linear("lm_head", vocabulary, hidden)?
         };
@@ -85,13 +86,27 @@ impl TextModel {
         pass: &mut Pass<'_>,
         ids: &[TokenId],
         caches: &mut Caches,
+        wanted: (Logits, bool),
+    ) -> Result<Option<Array>> {
+        self.forward_ids(pass, &self.ids(ids)?, caches, wanted)
+    }
+
+    /// [`TextModel::forward`] for ids `[1, T]` that are on the device already and known to be in the vocabulary.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn forward_ids(
+        &self,
+        pass: &mut Pass<'_>,
+        ids: &Array,
+        caches: &mut Caches,
         (wanted, record): (Logits, bool),
     ) -> Result<Option<Array>> {
-        let ids = self.ids(ids)?; // [1, T]
         let rows = ids.dim(1);
+        pass.begin(Forward { side: side(wanted, record), position: caches.length(), rows });
         let record = record.then_some(caches.rewind);
         pass.enter(None);
-        let mut x = self.embedding.forward(pass, &ids)?; // [1, T, h]
+        let mut x = self.embedding.forward(pass, ids)?; // [1, T, h]
         for (index, (layer, cache)) in self.layers.iter().zip(&mut caches.layers).enumerate() {
             pass.enter(Some(index));
             x = layer.forward(pass, &x, cache, record)?;
@@ -112,8 +127,11 @@ impl TextModel {
         Ok(logits.squeeze_axes(&[0])?)
     }
 
-    /// Ids as `[1, T]`.
-    fn ids(&self, ids: &[TokenId]) -> Result<Array> {
+    /// Ids as `[1, T]`, checked against the vocabulary.
+    ///
+    /// # Errors
+    /// When there is none or one lies outside.
+    pub fn ids(&self, ids: &[TokenId]) -> Result<Array> {
         let checked = ids.iter().map(|&id| self.id(id)).collect::<Result<Vec<i32>>>()?;
         let count = i32::try_from(checked.len()).unwrap_or(0);
         if count == 0 {
@@ -127,5 +145,14 @@ impl TextModel {
         let inside = i32::try_from(id).ok().filter(|id| (0..size).contains(id));
         inside
             .ok_or_else(|| Error::Request(format!("feed id {id}: the vocabulary has ids 0 to {}", size - 1)))
+    }
+}
+
+/// A block is recorded so that it can be taken back; of the prompt nobody wants the logits of every row.
+fn side(wanted: Logits, record: bool) -> Side {
+    match (wanted, record) {
+        (_, true) => Side::Block,
+        (Logits::All, false) => Side::Chain,
+        (Logits::Last | Logits::None, false) => Side::Prefill,
     }
 }
