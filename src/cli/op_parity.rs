@@ -12,7 +12,7 @@ use crate::engine::inventory;
 use crate::engine::model::TextModel;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
-use crate::engine::synth::{Bits, Geometry, Synth, sample};
+use crate::engine::synth::{Geometry, Storage, Synth, sample};
 use crate::probe::dispatch::Machine;
 use crate::probe::parity::{Settings, Subject, Wanted, measure};
 use crate::results::parity::{PARITY_VERSION, Parity, Word};
@@ -41,9 +41,9 @@ pub struct OpParity {
     /// Dtypes of activations; default: f32 on the CPU, where 16 bits take minutes, and all three on a GPU.
     #[arg(long, value_enum, value_delimiter = ',')]
     dtypes: Vec<Activations>,
-    /// Storage of matrices; default: all. What has no matrix is measured with the first alone.
-    #[arg(long, value_name = "BITS", value_parser = one_of(&Bits::NAMES), value_delimiter = ',', conflicts_with = "model")]
-    modes: Vec<Bits>,
+    /// Storage of matrices: affine codes of 4 or 8 bits, bfloat16 (16), mxfp4, mxfp8, nvfp4; default: all. What has no matrix is measured with the first alone.
+    #[arg(long, value_name = "MODES", value_parser = one_of(&Storage::NAMES), value_delimiter = ',', conflicts_with = "model")]
+    modes: Vec<Storage>,
     /// Most rows of a block.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
     max_rows: u32,
@@ -141,11 +141,11 @@ impl OpParity {
         if let Some(folder) = &self.model {
             return vec![Source::Folder(folder.clone())];
         }
-        let all = || Bits::NAMES.iter().map(|(_, bits)| *bits).collect();
+        let all = || Storage::NAMES.iter().map(|(_, storage)| *storage).collect();
         let modes = if self.modes.is_empty() { all() } else { self.modes.clone() };
         modes
             .into_iter()
-            .map(|bits| Source::Sample(Synth { geometry: self.geometry, bits, seed: 0 }))
+            .map(|storage| Source::Sample(Synth { geometry: self.geometry, storage, seed: 0 }))
             .collect()
     }
 
@@ -221,7 +221,7 @@ enum Source {
 impl Source {
     fn open(&self) -> Result<Checkpoint, Failure> {
         let opened = match self {
-            Self::Folder(folder) => Checkpoint::open(folder),
+            Self::Folder(folder) => Checkpoint::open(folder).map_err(Error::from),
             Self::Sample(what) => sample(what, "sample"),
         };
         opened.map_err(|error| Failure::unavailable(format!("failed to {error}")))

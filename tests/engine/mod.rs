@@ -5,5 +5,6 @@ mod families;
 mod goldens;
 mod parity;
 mod plants;
+mod quantized;
 mod recorded;
 mod support;

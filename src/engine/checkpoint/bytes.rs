@@ -1,4 +1,4 @@
-//! Weight bytes that can be lent: mapped from a file, embedded in the program or made in memory, never copied.
+//! Weight bytes that can be lent: mapped from a file, embedded in the program, or made in memory; never copied.
 //!
 //! Whoever holds a [`Bytes`] keeps the mapping alive, so an array library can be given the address together with
 //! a clone as its keep-alive. This file holds the two unsafe calls of the checkpoint reader.
