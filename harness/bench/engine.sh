@@ -3,7 +3,7 @@
 #
 #   harness/bench/engine.sh MODEL [PAIRS] [TOKENS] [PROMPT_LENGTH]
 #
-# MODEL is a checkpoint folder that both read. mlx-lm runs in an environment of its own with the MLX wheel that our
+# MODEL is a checkpoint folder, or a GGUF file of llama, that both read. mlx-lm runs in an environment of its own with the MLX wheel that our
 # binary is linked with, so both call the same kernels; both compute in f32 unless DTYPE says otherwise.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
