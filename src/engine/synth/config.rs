@@ -38,7 +38,7 @@ fn quantization(sizes: &Sizes, Quantization { mode, bits, group }: Quantization)
     let prefix = if sizes.style.nested() { "language_model." } else { "" };
     for layer in 0..sizes.layers {
         for name in EIGHT_BITS.iter().filter(|_| sizes.experts[0] > 0) {
-            let own = json!({"group_size": 64, "bits": 8, "mode": "affine"});
+            let own = json!({"group_size": 64, "bits": 8});
             rules[format!("{prefix}model.layers.{layer}.mlp.{name}")] = own;
         }
     }
