@@ -144,3 +144,21 @@ fn synth_refuses_a_folder_in_use() {
     assert!(ran.err.contains("not empty"), "{}", ran.err);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_fault_that_nothing_reaches_is_no_finding_about_the_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = ["run-arm", "--width", "2", "--max-tokens", "4", "--prompt-ids", "785,651,374"];
+    let ended = |plant: &str, name: &str| {
+        let out = folder.path().join(name);
+        let more = ["--drafter", "oracle", "--plant", plant, "--out", out.to_str().unwrap()];
+        exactness(first.iter().chain(&more))
+    };
+    let missed = ended("op=o_proj,row=2", "missed");
+    assert_eq!(missed.code, 3, "{}", missed.out);
+    assert!(missed.out.contains("The fault op=o_proj,row=2,ulp=1 never struck: no run"), "{}", missed.out);
+    assert!(missed.out.contains("verdict: not run (1 speculative run"), "{}", missed.out);
+    let struck = ended("op=o_proj,row=1", "struck");
+    assert!(struck.out.contains("A fault was planted: op=o_proj,row=1,ulp=1."), "{}", struck.out);
+    assert!(!struck.out.contains("never struck"), "{}", struck.out);
+}
