@@ -138,7 +138,7 @@ impl ProbeArgs {
             model: loaded.checkpoint.digest(),
             width: 0,
             window: "single".to_owned(),
-            routes: format!("{},{},rewind=keep", Defaults::Verify.text(), self.routes),
+            routes: routes(&self.routes),
             dtype: dtype_name(loaded.model.dtype()).to_owned(),
             backend: backend.name.unwrap_or_default(),
             version: backend.version.unwrap_or_default(),
@@ -212,6 +212,12 @@ impl ProbeArgs {
         let engages = decision.engages;
         Some(WidthLine { key, probed, remembered, engages, says: decision.warning })
     }
+}
+
+/// Everything that says how a block computes: defaults, overrides, rewind.
+fn routes(overrides: &Routes) -> String {
+    let parts = [Defaults::Verify.text().to_owned(), overrides.to_string(), "rewind=keep".to_owned()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
 }
 
 fn stopped(error: &Error) -> Failure {
