@@ -17,7 +17,7 @@ use crate::probe::gate::{Demand, Gate, is_on};
 use crate::probe::hazards::About;
 use crate::probe::memo::Memo;
 use crate::probe::walk::{Blocks, Reach, Walk};
-use crate::results::probe::{Key, PROBE_VERSION, Probe, Probed, WidthLine};
+use crate::results::probe::{Key, Probe, Probed, WidthLine};
 use anyhow::Context as _;
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ impl ProbeArgs {
     /// When the model cannot be used, the routes or faults are not its own, MLX refuses or the verdicts cannot be kept.
     pub fn run(self) -> anyhow::Result<u8> {
         let mut gate = Gate::new(self.memo(), self.allow_inexact || is_on(&settings::allow_inexact()));
-        gate.warning_at_start().iter().for_each(|warning| console::note(warning));
+        remark(gate.warning_at_start());
         let loaded = self.model.load()?;
         self.refuse(&loaded)?;
         let keys = self.keys(&loaded);
@@ -92,13 +92,8 @@ impl ProbeArgs {
         }
         let lines = keys.into_iter().zip(&known);
         let widths = lines.filter_map(|(key, known)| self.line(&mut gate, key, known.is_some())).collect();
-        let probe = Probe {
-            version: PROBE_VERSION,
-            model: loaded.checkpoint.name(),
-            planted: self.plants.iter().map(Plant::to_string).collect(),
-            widths,
-            command: settings::command_line(),
-        };
+        let planted = self.plants.iter().map(Plant::to_string).collect();
+        let probe = Probe::new(loaded.checkpoint.name(), planted, widths, settings::command_line());
         console::out(&print(&probe, self.format)?);
         Ok(probe.exit_code())
     }
@@ -109,7 +104,7 @@ impl ProbeArgs {
         match self.memo.clone().or_else(default) {
             Some(path) if !self.no_memo && self.plants.is_empty() => {
                 let (memo, warning) = Memo::load(&path);
-                warning.iter().for_each(|warning| console::note(warning));
+                remark(warning);
                 memo
             }
             _ => Memo::in_memory(),
@@ -207,10 +202,17 @@ impl ProbeArgs {
 
     fn line(&self, gate: &mut Gate, key: Key, remembered: bool) -> Option<WidthLine> {
         let probed = self.remembered(gate, &key)?;
-        let (prompt, tokens) = (u64::from(self.length), u64::from(self.walk) + 1);
+        // Asked about a position at least: where nothing was compared, nothing is let through.
+        let (prompt, tokens) = (u64::from(self.length), u64::from(self.walk.max(1)) + 1);
         let decision = gate.decide(&key, Demand { prompt, tokens, shorter: false });
         let engages = decision.engages;
         Some(WidthLine { key, probed, remembered, engages, says: decision.warning })
+    }
+}
+
+fn remark(warning: Option<String>) {
+    if let Some(warning) = warning {
+        console::note(&warning);
     }
 }
 

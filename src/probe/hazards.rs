@@ -88,11 +88,11 @@ pub fn hazards(about: &About<'_>, blocks: &Blocks, covered: (u64, u64)) -> Vec<H
     all.extend(growth(about, covered));
     // Layers of one kind have the same hazards.
     let mut once: Vec<Hazard> = Vec::new();
-    all.into_iter().for_each(|hazard| {
+    for hazard in all {
         if !once.contains(&hazard) {
             once.push(hazard);
         }
-    });
+    }
     once
 }
 

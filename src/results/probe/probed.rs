@@ -54,6 +54,8 @@ pub struct WidthLine {
 pub struct Probe {
     /// [`PROBE_VERSION`].
     pub version: u32,
+    /// The worst of its widths: not run, then differs, then equal.
+    pub verdict: &'static str,
     /// The checkpoint's name.
     pub model: String,
     /// Faults that were put in.
@@ -65,10 +67,17 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The worst of its widths: not run, then differs, then equal.
+    /// Puts the widths of a model together.
+    #[must_use]
+    pub fn new(model: String, planted: Vec<String>, widths: Vec<WidthLine>, command: Vec<String>) -> Self {
+        let worst = widths.iter().map(|line| &line.probed.outcome).max_by_key(|outcome| outcome.exit_code());
+        let verdict = worst.map_or("not run", Outcome::word);
+        Self { version: PROBE_VERSION, verdict, model, planted, widths, command }
+    }
+
+    /// The exit code that belongs to the verdict.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        let codes = self.widths.iter().map(|line| line.probed.outcome.exit_code());
-        codes.max().unwrap_or(3)
+        self.widths.iter().map(|line| line.probed.outcome.exit_code()).max().unwrap_or(3)
     }
 }

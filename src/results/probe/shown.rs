@@ -30,6 +30,7 @@ impl Probe {
             };
             says.extend(line.says.clone().or(reason));
         }
+        says.extend(self.looked());
         says.extend(self.not_covered());
         says
     }
@@ -48,21 +49,32 @@ impl Probe {
         }
         let text = |(one, widths): (&Uncovered, Vec<String>)| {
             let Uncovered { begins, hazard, source } = one;
-            format!("Not covered (width {}): {begins}: {hazard} [{source}].", widths.join(", "))
+            let plural = if widths.len() == 1 { "" } else { "s" };
+            format!("Not covered (width{plural} {}): {begins}: {hazard} [{source}].", widths.join(", "))
         };
         all.into_iter().map(text).collect()
+    }
+
+    /// How far an equal verdict looked.
+    fn looked(&self) -> Option<String> {
+        let any = self.widths.iter().any(|line| matches!(line.probed.outcome, Outcome::Equal { .. }));
+        let says = "Looked at: each position at every row of a block, and with proposals rejected in turn; states at the \
+                    end of every walk and at some drawn positions. Plain decoding repeated itself (null arm).";
+        any.then(|| says.to_owned())
     }
 
     /// The verdict in one line.
     #[must_use]
     pub fn summary(&self) -> String {
-        let count = |word| self.widths.iter().filter(|line| line.probed.outcome.word() == word).count();
-        let words = ["equal", "differs", "not run"].map(|word| (count(word), word));
-        let parts =
-            words.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+        let equal = self.widths.iter().filter(|line| line.probed.outcome.word() == "equal").count();
         let widths = if self.widths.len() == 1 { "width" } else { "widths" };
-        let parts: Vec<String> = parts.collect();
-        format!("{}: {} {widths}, {}.", self.model, self.widths.len(), parts.join(", "))
+        let says = format!("{}: {equal} of {} {widths} equal", self.model, self.widths.len());
+        let first = self.widths.first().map(|line| &line.probed);
+        let seeds: Vec<String> = first.iter().flat_map(|one| &one.seeds).map(u64::to_string).collect();
+        let positions = first.and_then(|one| one.covered);
+        let positions =
+            positions.map_or_else(String::new, |(from, to)| format!(" over positions {from}..{to}"));
+        format!("verdict: {} ({says}{positions}, inputs {})", self.verdict, seeds.join(", "))
     }
 }
 
