@@ -130,7 +130,13 @@ impl Gate {
             return Some(Why::NotRun { reason });
         }
         let position = first_missing(&self.memo.equal_spans(key), demand.positions()?)?;
-        Some(if verdicts.is_empty() { Why::NotProbed } else { Why::NotCovered { position } })
+        let reason = Reason::NothingCompared;
+        let nothing = Outcome::NotRun { reason: reason.clone() };
+        Some(match verdicts {
+            [] => Why::NotProbed,
+            all if all.iter().all(|verdict| verdict.outcome == nothing) => Why::NotRun { reason },
+            _ => Why::NotCovered { position },
+        })
     }
 }
 

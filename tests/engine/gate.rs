@@ -49,7 +49,9 @@ fn over(from: u64, to: u64) -> Demand {
 
 fn gate(verdicts: &[(Key, Probed)]) -> Gate {
     let mut memo = Memo::in_memory();
-    verdicts.iter().for_each(|(key, probed)| memo.remember(key.clone(), probed.clone()));
+    for (key, probed) in verdicts {
+        memo.remember(key.clone(), probed.clone());
+    }
     Gate::new(memo, false)
 }
 

@@ -125,8 +125,8 @@ impl Draw {
         let mut ops: Vec<Op> = layers[layer].clone();
         ops.extend([Op::Embed, Op::FinalNorm, Op::LmHead]);
         let op = ops[self.below(ops.len())];
-        let mut text = format!("op={}", op.name());
-        let mut add = |part: String| text.push_str(&format!(",{part}"));
+        let mut parts = vec![format!("op={}", op.name())];
+        let mut add = |part: String| parts.push(part);
         if op.block().is_some() {
             add(format!("layer={layer}"));
         }
@@ -152,6 +152,7 @@ impl Draw {
                 }
             }
         }
+        let text = parts.join(",");
         (text.parse().unwrap_or_else(|error| panic!("{text}: {error}")), from)
     }
 }
