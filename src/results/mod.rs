@@ -7,6 +7,7 @@ pub mod judgement;
 pub mod outcomes;
 pub mod provenance;
 pub mod shown;
+pub mod sweep;
 pub mod table;
 
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};
