@@ -16,4 +16,7 @@ pub mod engine; // THE THING MEASURED: model, caches, routes, rounds
 #[cfg(feature = "engine")]
 pub mod arms; // arm specifications, and running one into a transcript
 
+#[cfg(feature = "engine")]
+pub mod probe; // what one operation, and one checkpoint, does to bytes on this machine
+
 pub mod cli; // one file a verb

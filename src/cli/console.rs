@@ -52,7 +52,7 @@ pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// A bar on the terminal while tokens are decoded; nothing where nobody watches.
+/// A bar on the terminal while something takes time; nothing where nobody watches.
 #[cfg(feature = "engine")]
 pub struct Progress(indicatif::ProgressBar);
 
@@ -61,15 +61,20 @@ impl Progress {
     /// A bar of `tokens` tokens.
     #[must_use]
     pub fn new(tokens: usize) -> Self {
+        Self::counting(tokens, "tokens")
+    }
+
+    /// A bar of `count` things of a kind.
+    #[must_use]
+    pub fn counting(count: usize, what: &str) -> Self {
         let target = if io::stderr().is_terminal() {
             indicatif::ProgressDrawTarget::stderr()
         } else {
             indicatif::ProgressDrawTarget::hidden()
         };
-        let bar = indicatif::ProgressBar::with_draw_target(Some(tokens as u64), target);
-        if let Ok(style) =
-            indicatif::ProgressStyle::with_template("{msg:8} {wide_bar} {pos}/{len} tokens, {eta} left")
-        {
+        let bar = indicatif::ProgressBar::with_draw_target(Some(count as u64), target);
+        let template = format!("{{msg:8}} {{wide_bar}} {{pos}}/{{len}} {what}, {{eta}} left");
+        if let Ok(style) = indicatif::ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         Self(bar)

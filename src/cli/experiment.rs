@@ -203,7 +203,7 @@ impl Decoding {
 }
 
 /// A fault at a place that the model does not have would prove nothing by not being found.
-fn refuse_misplaced(plants: &[Plant], layers: &[Vec<Op>]) -> Result<(), Failure> {
+pub(super) fn refuse_misplaced(plants: &[Plant], layers: &[Vec<Op>]) -> Result<(), Failure> {
     let says = plants.iter().find_map(|plant| plant.misplaced(layers));
     says.map_or(Ok(()), |says| Err(Failure::usage(format!("failed to plant {says}"))))
 }

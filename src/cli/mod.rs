@@ -20,6 +20,8 @@ pub mod laws;
 #[cfg(feature = "engine")]
 pub mod model;
 #[cfg(feature = "engine")]
+pub mod op_parity;
+#[cfg(feature = "engine")]
 pub mod prompted;
 #[cfg(feature = "engine")]
 pub mod ran;
@@ -56,6 +58,8 @@ enum Verb {
     Doctor(doctor::Doctor),
     Import(import::Import),
     Laws(laws::Laws),
+    #[cfg(feature = "engine")]
+    OpParity(op_parity::OpParity),
     Rows(rows::Rows),
     #[cfg(feature = "engine")]
     RunArm(run_arm::RunArm),
@@ -81,6 +85,8 @@ impl Cli {
             Verb::Doctor(verb) => verb.run(),
             Verb::Import(verb) => verb.run(),
             Verb::Laws(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::OpParity(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::RunArm(verb) => verb.run(),

@@ -76,14 +76,25 @@ impl ModelArgs {
 
     fn activations(&self, checkpoint: &Checkpoint) -> Dtype {
         match (self.dtype, identity::on_gpu()) {
-            (Some(Activations::F32), _) | (None, false) => Dtype::Float32,
-            (Some(Activations::F16), _) => Dtype::Float16,
-            (Some(Activations::Bf16), _) => Dtype::Bfloat16,
+            (Some(told), _) => told.dtype(),
+            (None, false) => Dtype::Float32,
             (None, true) => match checkpoint.dtype() {
                 StoredDtype::F16 => Dtype::Float16,
                 StoredDtype::BF16 => Dtype::Bfloat16,
                 _ => Dtype::Float32,
             },
+        }
+    }
+}
+
+impl Activations {
+    /// As MLX names it.
+    #[must_use]
+    pub const fn dtype(self) -> Dtype {
+        match self {
+            Self::F32 => Dtype::Float32,
+            Self::F16 => Dtype::Float16,
+            Self::Bf16 => Dtype::Bfloat16,
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 /// Accepts the names of a table and gives their values.
-fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
+pub(super) fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + std::str::FromStr + 'static,
     T::Err: std::error::Error + Send + Sync + 'static,

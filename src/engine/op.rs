@@ -157,13 +157,20 @@ pub(super) const OPS: [(Op, &str, Option<&str>, Group); 48] = [
 
 /// Operations that one word of the grammar names together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Group {
+pub enum Group {
+    /// Products with a matrix of the checkpoint.
     Linear,
+    /// Norms over the last axis.
     Norm,
+    /// Rotary embeddings.
     Rope,
+    /// Each number by itself.
     Elementwise,
+    /// Scores, softmax, weighted sum.
     Attention,
+    /// The delta rule.
     Delta,
+    /// None of these.
     Other,
 }
 
@@ -201,7 +208,16 @@ impl Op {
         }
     }
 
-    pub(super) const fn group(self) -> Group {
+    /// True for the operations that multiply by a matrix of the checkpoint, or look rows of one up: what they compute
+    /// depends on how the checkpoint stores its matrices.
+    #[must_use]
+    pub fn has_matrix(self) -> bool {
+        self.group() == Group::Linear || self == Self::Embed
+    }
+
+    /// The group that it belongs to.
+    #[must_use]
+    pub const fn group(self) -> Group {
         OPS[self as usize].3
     }
 }

@@ -126,6 +126,15 @@ pub enum RouteError {
     BadLayer(String),
 }
 
+/// The operations that a word of the grammar names: one, or those of a group.
+///
+/// # Errors
+/// When it names none.
+pub fn operations(word: &str) -> Result<Vec<Op>, RouteError> {
+    let target = Target::parse(word)?;
+    Ok(Op::all().filter(|op| target.holds(*op)).collect())
+}
+
 fn operation_names() -> String {
     let names: Vec<&str> = Op::all().map(Op::name).collect();
     names.join(", ")

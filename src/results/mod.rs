@@ -5,6 +5,7 @@ pub mod bench;
 pub mod comparing;
 pub mod judgement;
 pub mod outcomes;
+pub mod parity;
 pub mod provenance;
 pub mod shown;
 pub mod sweep;

@@ -3,6 +3,7 @@
 mod exactness;
 mod families;
 mod goldens;
+mod parity;
 mod plants;
 mod recorded;
 mod support;

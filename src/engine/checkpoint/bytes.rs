@@ -1,4 +1,4 @@
-//! Weight bytes that can be lent: mapped from a file or embedded in the program, never copied.
+//! Weight bytes that can be lent: mapped from a file, embedded in the program or made in memory, never copied.
 //!
 //! Whoever holds a [`Bytes`] keeps the mapping alive, so an array library can be given the address together with
 //! a clone as its keep-alive. This file holds the two unsafe calls of the checkpoint reader.
@@ -22,6 +22,7 @@ pub struct Bytes {
 enum Owner {
     Mapped(Arc<Mmap>),
     Static(&'static [u8]),
+    Made(Arc<Vec<u8>>),
 }
 
 impl Bytes {
@@ -29,6 +30,13 @@ impl Bytes {
     #[must_use]
     pub fn from_static(bytes: &'static [u8]) -> Self {
         Self { owner: Owner::Static(bytes), range: 0..bytes.len() }
+    }
+
+    /// Bytes that were made here.
+    #[must_use]
+    pub fn from_vec(bytes: Vec<u8>) -> Self {
+        let range = 0..bytes.len();
+        Self { owner: Owner::Made(Arc::new(bytes)), range }
     }
 
     /// Maps a whole file, read-only.
@@ -124,6 +132,7 @@ impl Deref for Bytes {
         match &self.owner {
             Owner::Mapped(map) => &map[self.range.clone()],
             Owner::Static(bytes) => &bytes[self.range.clone()],
+            Owner::Made(bytes) => &bytes[self.range.clone()],
         }
     }
 }
@@ -132,6 +141,7 @@ impl fmt::Debug for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let owner = match self.owner {
             Owner::Mapped(_) => "mapped",
+            Owner::Made(_) => "made",
             Owner::Static(_) => "embedded",
         };
         write!(formatter, "{} {owner} bytes", self.len())

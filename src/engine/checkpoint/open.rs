@@ -48,7 +48,16 @@ impl Checkpoint {
     /// # Errors
     /// As [`Checkpoint::open`].
     pub fn embedded(name: &str, files: &[(&'static str, &'static [u8])]) -> Result<Self> {
-        Self::read(Source::Embedded(name.to_owned(), files.to_vec()))
+        let files = files.iter().map(|(file, bytes)| (*file, Bytes::from_static(bytes)));
+        Self::in_memory(name, files.collect())
+    }
+
+    /// Opens a checkpoint whose files were made in memory.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::open`].
+    pub fn in_memory(name: &str, files: Vec<(&'static str, Bytes)>) -> Result<Self> {
+        Self::read(Source::Embedded(name.to_owned(), files))
     }
 
     fn read(source: Source) -> Result<Self> {

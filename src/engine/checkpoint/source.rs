@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     Folder(PathBuf),
-    Embedded(String, Vec<(&'static str, &'static [u8])>),
+    Embedded(String, Vec<(&'static str, Bytes)>),
 }
 
 impl Source {
@@ -60,7 +60,7 @@ impl Source {
         match self {
             Self::Embedded(_, files) => {
                 let found = files.iter().find(|(name, _)| *name == file);
-                Ok(found.map(|(_, bytes)| Bytes::from_static(bytes)))
+                Ok(found.map(|(_, bytes)| bytes.clone()))
             }
             Self::Folder(path) => match Bytes::map(&path.join(file)) {
                 Err(CheckpointError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {

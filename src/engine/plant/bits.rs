@@ -119,7 +119,7 @@ mod tests {
     fn halves_move_by_exactly_so_many_of_their_numbers() {
         let f16s = places(|bits| f16::from_bits(bits).to_f32());
         let bf16s = places(|bits| bf16::from_bits(bits).to_f32());
-        let mut moves = 0;
+        let mut tried = 0;
         for (float, places) in [(Float::F16, f16s), (Float::Bf16, bf16s)] {
             for (bits, steps) in (0..1 << 16).flat_map(|bits| [1, 7, 1024].map(|steps| (bits, steps))) {
                 let moved = float.moved(bits, steps);
@@ -127,10 +127,10 @@ mod tests {
                     (Some(from), Some(to)) => assert_eq!(from.abs_diff(to), steps as usize, "{bits:x}"),
                     _ => assert_eq!(moved, bits),
                 }
-                moves += 1;
+                tried += 1;
             }
         }
-        assert_eq!(moves, 6 << 16);
+        assert_eq!(tried, 6 << 16);
     }
 
     proptest! {

@@ -66,6 +66,24 @@ pub struct Plant {
 }
 
 impl Plant {
+    /// Moves every number of an operation's output by `steps`, in every verify block.
+    #[must_use]
+    pub const fn ulp(op: Op, steps: u16) -> Self {
+        Self {
+            op,
+            layer: None,
+            row: None,
+            at_least: None,
+            at_most: None,
+            from: None,
+            every: None,
+            change: Change::Ulp(steps),
+            count: None,
+            seed: None,
+            sides: Sides::Block,
+        }
+    }
+
     /// True when it acts on the site.
     #[must_use]
     pub fn is_at(&self, site: Site) -> bool {

@@ -149,9 +149,9 @@ fn in_halves(inputs: &[&Array], kernels: Kernels<'_>) -> Result<Array> {
         let flags = (0..width).map(|channel| f32::from(u8::from((channel < width / 2) == first)));
         let mask = Array::from_slice(&flags.collect::<Vec<_>>(), &[width]).as_dtype(x.dtype())?;
         let part = x.multiply(&mask)?;
-        let mut with: Vec<&Array> = vec![&part];
-        with.extend(others);
-        kernels(&with)
+        let mut given: Vec<&Array> = vec![&part];
+        given.extend(others);
+        kernels(&given)
     };
     Ok(half(true)?.add(half(false)?)?)
 }

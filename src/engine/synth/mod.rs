@@ -8,10 +8,12 @@ mod config;
 mod geometry;
 mod plan;
 mod random;
+mod sample;
 mod values;
 mod write;
 
 pub use geometry::{Bits, Geometry, UnknownName};
+pub use sample::{resized, sample};
 pub use write::{SynthError, Written, write};
 
 /// What to make. The same value gives the same bytes on every machine of one kind.

@@ -53,7 +53,11 @@ pub(super) struct Plan {
 
 /// Plans a checkpoint. The configuration is read back as any other, so what is written can be opened.
 pub(super) fn plan(what: &Synth) -> Result<Plan, CheckpointError> {
-    let config = config(what.geometry, what.bits);
+    plan_of(what, config(what.geometry, what.bits))
+}
+
+/// Plans a checkpoint of another configuration at the same storage.
+pub(super) fn plan_of(what: &Synth, config: Value) -> Result<Plan, CheckpointError> {
     let read = Config::parse(("config.json", config.to_string().as_bytes()), None)?;
     let form = form(&read, what.bits);
     let list = parameters(&read, form);

@@ -122,7 +122,7 @@ fn write_tensor(file: &mut PartFile, stored: &Stored, seed: u64) -> Result<(), W
 }
 
 /// Length and table of a safetensors file, padded with blanks so that the data begins aligned.
-fn header(shard: &[Stored], form: Form) -> Vec<u8> {
+pub(super) fn header(shard: &[Stored], form: Form) -> Vec<u8> {
     let format = if form == Form::HuggingFace { "pt" } else { "mlx" };
     let mut table = Map::from_iter([("__metadata__".to_owned(), json!({"format": format}))]);
     let mut from = 0;

@@ -1,0 +1,250 @@
+//! `exactness op-parity`: which operation changes its bytes when rows come together, at a model's shapes.
+
+use super::exit::Failure;
+use super::experiment::refuse_misplaced;
+use super::model::Activations;
+use super::synth::one_of;
+use super::{console, settings};
+use crate::arms::identity;
+use crate::engine::Error;
+use crate::engine::checkpoint::Checkpoint;
+use crate::engine::inventory;
+use crate::engine::model::TextModel;
+use crate::engine::plant::Plant;
+use crate::engine::routes::Routes;
+use crate::engine::synth::{Bits, Geometry, Synth, sample};
+use crate::probe::dispatch::Machine;
+use crate::probe::parity::{Settings, Subject, Wanted, measure};
+use crate::results::parity::{PARITY_VERSION, Parity, Word};
+use crate::transcript::files::write_whole;
+use anyhow::Context as _;
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Measures each operation: T rows in one call against T one-row calls, on the same inputs, byte by byte.
+///
+/// Needs no model: the shapes are those of a named geometry, with drawn weights. A line says from how many rows on the
+/// bytes part, how far at worst, and what MLX's dispatch rules predict. Bytes that part in one draw part; equal bytes
+/// say no more than that these draws did not. Every run first plants a fault of one step in one value as a control:
+/// if it is not seen, nothing counts.
+#[derive(Debug, clap::Args)]
+pub struct OpParity {
+    /// Shapes: the demo's (tiny), or those of the Qwen 3.5 models.
+    #[arg(long, value_name = "SIZE", default_value = "tiny", value_parser = one_of(&Geometry::NAMES), conflicts_with = "model")]
+    geometry: Geometry,
+    /// Checkpoint folder to take shapes, storage and weights from, all layers of it.
+    #[arg(long, value_name = "DIR")]
+    model: Option<PathBuf>,
+    /// Operations and groups: `linear,attention,delta,argmax`; default: all.
+    #[arg(long, value_name = "NAMES", value_parser = str::parse::<Wanted>)]
+    ops: Option<Wanted>,
+    /// Dtypes of activations.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Activations::F32, Activations::Bf16, Activations::F16])]
+    dtypes: Vec<Activations>,
+    /// Storage of matrices; default: all. What has no matrix is measured with the first alone.
+    #[arg(long, value_name = "BITS", value_parser = one_of(&Bits::NAMES), value_delimiter = ',', conflicts_with = "model")]
+    modes: Vec<Bits>,
+    /// Most rows of a block.
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    max_rows: u32,
+    /// Try every number of rows. Default: 1 to 16, some past it, and all between two that answer differently.
+    #[arg(long)]
+    exhaustive: bool,
+    /// Draws of the inputs.
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_values_t = [1, 2, 3])]
+    seeds: Vec<u64>,
+    /// Positions before the block, for attention, rotary embedding, convolution and delta rule; the rest is measured at
+    /// the first.
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_values_t = [40, 300], value_parser = position)]
+    positions: Vec<usize>,
+    /// How the block computes beyond whole calls, as in `linear=rows:7`.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
+    routes: Routes,
+    /// Put a fault into the block, as in `op=gate_proj,rows>=8`; may be repeated.
+    #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
+    plants: Vec<Plant>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Form::Human)]
+    format: Form,
+    /// Also write to this file, after each dtype and storage; .csv, .md or .json, else as printed.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For a terminal
+    Human,
+    /// A table for a report
+    Markdown,
+    /// One line an operation
+    Csv,
+    /// One JSON object
+    Json,
+}
+
+/// Longest prefix; past it the drawn chain takes longer than anybody waits.
+const FARTHEST: usize = 1 << 17;
+
+fn position(text: &str) -> Result<usize, String> {
+    let position = text.parse().ok().filter(|position| *position <= FARTHEST);
+    position.ok_or_else(|| format!("{text:?} is no count of positions from 0 to {FARTHEST}"))
+}
+
+impl OpParity {
+    /// Runs the verb.
+    ///
+    /// # Errors
+    /// When the model or the file to write cannot be used, or MLX refuses. What was measured before is in `--out`.
+    pub fn run(self) -> anyhow::Result<u8> {
+        let mut parity = self.empty();
+        let bar = console::Progress::counting(self.blocks(), "blocks");
+        for (index, source) in self.sources().into_iter().enumerate() {
+            let Some(wanted) = self.wanted(index) else { continue };
+            let checkpoint = source.open()?;
+            for &dtype in &self.dtypes {
+                bar.label(&format!("{dtype:?}").to_lowercase());
+                self.add(&mut parity, (&checkpoint, dtype), &wanted, &bar)?;
+                self.write(&parity)?;
+            }
+        }
+        bar.finish();
+        console::out(&print(&parity, self.format)?);
+        Ok(parity.verdict.exit_code())
+    }
+
+    fn empty(&self) -> Parity {
+        let geometry =
+            Geometry::NAMES.iter().find(|(_, one)| *one == self.geometry).map_or("", |(name, _)| name);
+        let backend = identity::backend();
+        let told = [backend.name, backend.version, backend.device].map(Option::unwrap_or_default);
+        Parity {
+            version: PARITY_VERSION,
+            verdict: Word::NotRun,
+            subject: self.model.as_ref().map_or(geometry.to_owned(), |folder| folder.display().to_string()),
+            backend: told.join(" "),
+            routes: self.routes.to_string(),
+            seeds: self.seeds.clone(),
+            planted: self.plants.iter().map(Plant::to_string).collect(),
+            lines: Vec::new(),
+            controls: Vec::new(),
+            command: settings::command_line(),
+        }
+    }
+
+    /// What is opened in turn: the given model, or a sample at each storage.
+    fn sources(&self) -> Vec<Source> {
+        if let Some(folder) = &self.model {
+            return vec![Source::Folder(folder.clone())];
+        }
+        let all = || Bits::NAMES.iter().map(|(_, bits)| *bits).collect();
+        let modes = if self.modes.is_empty() { all() } else { self.modes.clone() };
+        modes
+            .into_iter()
+            .map(|bits| Source::Sample(Synth { geometry: self.geometry, bits, seed: 0 }))
+            .collect()
+    }
+
+    /// What the first storage is measured for, and the others, whose matrices alone are new.
+    fn wanted(&self, index: usize) -> Option<Wanted> {
+        let wanted = self.ops.clone().unwrap_or_default();
+        if index == 0 { Some(wanted) } else { wanted.of_matrices() }
+    }
+
+    fn settings(&self, wanted: &Wanted) -> Settings {
+        Settings {
+            wanted: wanted.clone(),
+            most_rows: self.max_rows,
+            exhaustive: self.exhaustive,
+            seeds: self.seeds.clone(),
+            positions: self.positions.clone(),
+            routes: self.routes.clone(),
+            plants: self.plants.clone(),
+        }
+    }
+
+    /// Numbers of rows of the first look, over all dtypes and storages.
+    fn blocks(&self) -> usize {
+        let sources = (0..self.sources().len()).filter(|index| self.wanted(*index).is_some()).count();
+        sources * self.dtypes.len() * self.settings(&Wanted::default()).first_look().len()
+    }
+
+    fn add(
+        &self,
+        parity: &mut Parity,
+        (checkpoint, dtype): (&Checkpoint, Activations),
+        wanted: &Wanted,
+        bar: &console::Progress,
+    ) -> Result<(), Failure> {
+        let model = TextModel::load(checkpoint, dtype.dtype()).map_err(|error| stopped(&error))?;
+        let layers = inventory::layers(model.config());
+        refuse_misplaced(&self.plants, &layers)?;
+        if let Some(says) = self.routes.misplaced(&layers) {
+            return Err(Failure::usage(format!("failed to set routes: {says}")));
+        }
+        let backend = identity::backend();
+        let text = |part: &Option<String>| part.clone().unwrap_or_default();
+        let machine = Machine::named(&text(&backend.name), &text(&backend.version), &text(&backend.device));
+        let subject = Subject { checkpoint, model: &model, machine };
+        let measured =
+            measure(&subject, &self.settings(wanted), &|| bar.add(1)).map_err(|error| stopped(&error))?;
+        parity.lines.extend(measured.lines);
+        parity.controls.extend(measured.controls);
+        parity.judge();
+        Ok(())
+    }
+
+    fn write(&self, parity: &Parity) -> anyhow::Result<()> {
+        let Some(file) = &self.out else { return Ok(()) };
+        let named = match file.extension().and_then(|ending| ending.to_str()) {
+            Some("csv") => Form::Csv,
+            Some("md") => Form::Markdown,
+            Some("json") => Form::Json,
+            _ => self.format,
+        };
+        let text = format!("{}\n", print(parity, named)?.trim_end());
+        Ok(write_whole(file, text.as_bytes())
+            .map_err(|error| Failure::unavailable(format!("failed to {error}")))?)
+    }
+}
+
+/// Where a subject's weights come from.
+enum Source {
+    Folder(PathBuf),
+    Sample(Synth),
+}
+
+impl Source {
+    fn open(&self) -> Result<Checkpoint, Failure> {
+        let opened = match self {
+            Self::Folder(folder) => Checkpoint::open(folder),
+            Self::Sample(what) => sample(what, "sample"),
+        };
+        opened.map_err(|error| Failure::unavailable(format!("failed to {error}")))
+    }
+}
+
+fn stopped(error: &Error) -> Failure {
+    match error {
+        Error::Request(says) => Failure::usage(format!("failed to {says}")),
+        _ => Failure::unavailable(format!("failed to measure: {error}")),
+    }
+}
+
+fn print(parity: &Parity, form: Form) -> anyhow::Result<String> {
+    Ok(match form {
+        Form::Json => serde_json::to_string_pretty(parity).context("print the measurement")?,
+        Form::Csv => parity.table().csv().context("print the measurement")?.trim_end().to_owned(),
+        Form::Markdown => people(parity, parity.table().markdown().trim_end()),
+        Form::Human => {
+            let table = parity.short_table();
+            let text = settings::columns().map_or_else(|| table.terminal(None), |width| table.folded(width));
+            people(parity, &text)
+        }
+    })
+}
+
+/// The verdict comes last of what was found, as everywhere.
+fn people(parity: &Parity, table: &str) -> String {
+    [table, &parity.sentences().join("\n"), &parity.summary()].join("\n\n")
+}

@@ -1,0 +1,51 @@
+//! A synthetic checkpoint in memory with one layer of each kind: enough to run every operation at a model's shapes.
+//!
+//! Layers of one kind have the same shapes, so the others would only be measured again.
+
+use super::Synth;
+use super::config::config;
+use super::plan::plan_of;
+use super::values::{BLOCK, block};
+use super::write::header;
+use crate::engine::checkpoint::{Bytes, Checkpoint, CheckpointError};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+/// Makes the sample; the same value gives the same bytes on every machine of one kind.
+///
+/// # Errors
+/// When the planned configuration cannot be read back, which would be a bug.
+pub fn sample(what: &Synth, name: &str) -> Result<Checkpoint, CheckpointError> {
+    resized(what, name, &[])
+}
+
+/// Makes a sample with some sizes of the configuration replaced, as in `("hidden_size", 64)`: for shapes that no model
+/// has been released in.
+///
+/// # Errors
+/// When the sizes do not fit together.
+pub fn resized(what: &Synth, name: &str, sizes: &[(&str, usize)]) -> Result<Checkpoint, CheckpointError> {
+    let plan = plan_of(what, two_layers(config(what.geometry, what.bits), sizes))?;
+    let mut weights = header(&plan.tensors, plan.form);
+    for stored in &plan.tensors {
+        let blocks: Vec<usize> = (0..stored.count().div_ceil(BLOCK)).collect();
+        let drawn: Vec<Vec<u8>> = blocks.par_iter().map(|index| block(stored, what.seed, *index)).collect();
+        weights.extend(drawn.concat());
+    }
+    let config = Bytes::from_vec(plan.config.to_string().into_bytes());
+    Checkpoint::in_memory(
+        name,
+        vec![("config.json", config), ("model.safetensors", Bytes::from_vec(weights))],
+    )
+}
+
+fn two_layers(mut config: Value, sizes: &[(&str, usize)]) -> Value {
+    let nested = config.get("text_config").is_some();
+    let text = if nested { &mut config["text_config"] } else { &mut config };
+    text["num_hidden_layers"] = json!(2);
+    text["layer_types"] = json!(["linear_attention", "full_attention"]);
+    for (key, size) in sizes {
+        text[*key] = json!(size);
+    }
+    config
+}

@@ -1,0 +1,69 @@
+//! CUDA: quantized products leave the vector kernel at 8 rows, dense ones at 2, fused attention by head size.
+
+use super::question::{Kind, Matrix, Prediction, Question};
+use mlx_rs::Dtype;
+
+/// Rows at which `quantized_matmul` leaves `qmv`, whatever it then takes.
+const QMV_LIMIT: u32 = 8;
+/// Most query rows of the vector attention kernel.
+const VECTOR_ROWS: u32 = 3;
+/// Keys up to which the vector kernel makes one pass.
+const ONE_PASS: i32 = 1024;
+
+pub(super) fn predict(capability: u32, question: &Question) -> Prediction {
+    match question.kind {
+        Kind::Linear { matrix: Matrix::Dense, .. } => {
+            // One heuristic query a call: an algorithm of its own for every number of rows.
+            Prediction::changes("gemv", (2, "cublasLt"), "S+B, M on H200")
+        }
+        Kind::Linear { matrix, inputs, outputs } => {
+            quantized(capability, question.dtype, matrix, (inputs, outputs))
+        }
+        Kind::AttentionBlock { head_dim, before, .. } => {
+            attention(capability, question.dtype, head_dim, before)
+        }
+        Kind::AttentionByRow => Prediction::equal("as plain decoding", "M on H200"),
+        // cuDNN at one row asks for slices of a cache of a multiple of 256 positions, which copies are not.
+        Kind::AttentionCopied | Kind::Rope | Kind::Other => Prediction::Unknown,
+        Kind::AttentionMaterialised => Prediction::changes("gemv", (2, "cublasLt"), "S"),
+        Kind::RowByRow => Prediction::equal("row by row", "S"),
+        Kind::DeltaChain => Prediction::equal("one step a row", "S"),
+        Kind::DeltaChunked => Prediction::changes("one step", (1, "products over a chunk"), "formula"),
+    }
+}
+
+/// The order in MLX: `qmm_sm90` (whose condition no real shape meets), `qmm_sm80`, `qmm_naive`, `qmv`.
+fn quantized(capability: u32, dtype: Dtype, matrix: Matrix, (inputs, outputs): (i32, i32)) -> Prediction {
+    let (group, bits_fit, float) = match matrix {
+        Matrix::Affine { bits, group } => (group, matches!(bits, 4 | 8), false),
+        Matrix::Float { group } => (group, true, true),
+        Matrix::Dense => return Prediction::Unknown,
+    };
+    let one = if float && capability >= 10 { "fp_qmv" } else { "qmv" };
+    let sm80 = capability >= 8
+        && bits_fit
+        && outputs % 128 == 0
+        && inputs % group.max(64) == 0
+        && matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
+    let many = if sm80 { "qmm_sm80" } else { "qmm_naive" };
+    Prediction::changes(one, (QMV_LIMIT, many), "S+B, M on H200")
+}
+
+/// No vector or cuDNN kernel has heads of 256, so both one row and a block fall back to two products.
+fn attention(capability: u32, dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
+    let half = matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
+    let vector = matches!(head_dim, 64 | 96 | 128);
+    if capability >= 8 && half && head_dim % 8 == 0 && head_dim <= 128 {
+        return Prediction::changes("sdpa_vector or cuDNN", (2, "cuDNN"), "S+B, M on H200");
+    }
+    if !vector {
+        return Prediction::changes("products over a row's prefix", (2, "products over all keys"), "S+B");
+    }
+    // A block that reaches past the limit takes the other pass than the rows before it.
+    let within = before + i32::try_from(VECTOR_ROWS).unwrap_or(0) <= ONE_PASS || before >= ONE_PASS;
+    if within {
+        Prediction::changes("sdpa_vector", (VECTOR_ROWS + 1, "products over all keys"), "S+B, I")
+    } else {
+        Prediction::Unknown
+    }
+}

@@ -1,0 +1,10 @@
+//! What `op-parity` measured: one line an operation, with the rows at which its bytes part and what was predicted.
+
+mod found;
+mod lines;
+mod predicted;
+mod shown;
+
+pub use found::{Found, Worst};
+pub use lines::{Line, PARITY_VERSION, Parity, Word};
+pub use predicted::{Agreement, Predicted};
