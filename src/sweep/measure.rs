@@ -20,8 +20,6 @@ pub struct Measure {
     pub prefill_chunk: usize,
     /// How blocks compute.
     pub routes: Routes,
-    /// Each position at every row of a block, or once.
-    pub reach: Reach,
     /// Faults to put in.
     pub plants: Vec<Plant>,
 }
@@ -54,7 +52,8 @@ impl Measure {
     }
 
     fn width(&self, chain: &Chain<'_>, width: usize) -> Result<Outcome> {
-        let blocks = Blocks { width, routes: self.routes.clone(), reach: self.reach };
+        // A walk that computes each position once would leave rows of wide blocks uncompared.
+        let blocks = Blocks { width, routes: self.routes.clone(), reach: Reach::EveryRow };
         Ok(outcome(chain.covered(), chain.against(&blocks)?))
     }
 }

@@ -70,7 +70,8 @@ impl Store {
     /// # Errors
     /// When the system refuses.
     pub fn write_tables(&self) -> Result<[PathBuf; 2], SweepError> {
-        let tables = [("sweep.csv", tables::outcomes(&self.journal)), ("times.csv", tables::times(&self.journal))];
+        let tables =
+            [("sweep.csv", tables::outcomes(&self.journal)), ("times.csv", tables::times(&self.journal))];
         let paths = [0, 1].map(|index: usize| self.folder.join(tables[index].0));
         for (path, (_, table)) in paths.iter().zip(&tables) {
             let text = table.csv().map_err(|error| SweepError::Form(error.to_string()))?;
@@ -88,7 +89,8 @@ pub fn read(folder: &Path) -> Result<Journal, SweepError> {
     let path = folder.join(JOURNAL);
     let read = parsed(&path)?.map(|(journal, _)| journal);
     read.ok_or_else(|| {
-        let source = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the journal ends before its header does");
+        let source =
+            std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "the journal ends before its header does");
         SweepError::Read { path, source }
     })
 }

@@ -22,8 +22,6 @@ pub struct Definition {
     pub prefill_chunk: usize,
     /// Overrides of the verify block's routes.
     pub routes: String,
-    /// Whether each position is computed at every row of a block, or once.
-    pub every_row: bool,
     /// Faults put in.
     pub plants: Vec<String>,
     /// This program's version.

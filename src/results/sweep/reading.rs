@@ -243,11 +243,11 @@ fn holding(widths: &[WidthReading]) -> Vec<String> {
     }
     let sentence = |(first, group): (&WidthReading, Vec<usize>)| {
         let (s, verb) = if group.len() == 1 { ("", "holds") } else { ("s", "hold") };
+        let cells =
+            if first.equal == 1 { "the one cell".to_owned() } else { format!("all {} cells", first.equal) };
+        let (group, spans) = (listed(&group), first.spans());
         format!(
-            "Width{s} {} {verb} on this machine: equal in all {} cells, at positions {} and nowhere else known.",
-            listed(&group),
-            first.equal,
-            first.spans()
+            "Width{s} {group} {verb} on this machine: equal in {cells}, at positions {spans}; of other positions nothing is known."
         )
     };
     groups.into_iter().map(sentence).collect()
