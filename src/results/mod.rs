@@ -6,6 +6,7 @@ pub mod comparing;
 pub mod judgement;
 pub mod outcomes;
 pub mod parity;
+pub mod probe;
 pub mod provenance;
 pub mod shown;
 pub mod sweep;

@@ -7,3 +7,4 @@ mod parity;
 mod plants;
 mod recorded;
 mod support;
+mod walk;
