@@ -93,6 +93,13 @@ impl Appender {
     }
 }
 
+impl Drop for Appender {
+    fn drop(&mut self) {
+        // Closing the file alone does not let go of it while a process that was forked meanwhile has it too.
+        let _ = self.file.unlock();
+    }
+}
+
 /// Writes a whole file under a temporary name beside it, then renames it into place.
 ///
 /// # Errors

@@ -34,7 +34,11 @@ fn a_cpu_leaves_the_chain_at_every_width_and_rewind() {
         for width in [1, 2, 3, 16] {
             let compared = chain.against(&blocks(width, "", Reach::EveryRow)).unwrap();
             assert_eq!(compared.first, None, "{width}");
-            assert_eq!(compared.rows, ((width + 1) * TOKENS) as u64, "each position at every row, and in turn");
+            assert_eq!(
+                compared.rows,
+                ((width + 1) * TOKENS) as u64,
+                "each position at every row, and in turn"
+            );
             assert_eq!(compared.bytes, compared.rows * 512 * 4);
             assert!(compared.states > width as u64, "the end of every walk");
             let once = chain.against(&blocks(width, "", Reach::Once)).unwrap();

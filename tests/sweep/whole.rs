@@ -34,7 +34,7 @@ fn a_tiny_sweep_its_shards_and_their_merge() {
     assert_eq!(whole.err.lines().count(), 2, "one line a cell: {}", whole.err);
     let lines: Vec<String> = csv(&out("whole")).lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 5);
-    assert!(lines[1].starts_with("4,1,2,equal,1,6,12288,4,9,"), "{}", lines[1]);
+    assert!(lines[1].starts_with("4,1,2,equal,1,18,36864,4,9,"), "{}", lines[1]);
 
     let again = sweep(&out("whole"), &[]);
     assert_eq!((again.code, again.err.as_str(), again.out), (0, "", whole.out));
