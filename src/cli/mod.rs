@@ -24,6 +24,8 @@ pub mod numbers;
 #[cfg(feature = "engine")]
 pub mod op_parity;
 #[cfg(feature = "engine")]
+pub mod probe;
+#[cfg(feature = "engine")]
 pub mod prompted;
 #[cfg(feature = "engine")]
 pub mod ran;
@@ -68,6 +70,8 @@ enum Verb {
     Laws(laws::Laws),
     #[cfg(feature = "engine")]
     OpParity(op_parity::OpParity),
+    #[cfg(feature = "engine")]
+    Probe(probe::ProbeArgs),
     Rows(rows::Rows),
     #[cfg(feature = "engine")]
     RunArm(run_arm::RunArm),
@@ -97,6 +101,8 @@ impl Cli {
             Verb::Laws(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::OpParity(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Probe(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::RunArm(verb) => verb.run(),

@@ -10,7 +10,7 @@
 
 use super::draw::drawn_ids;
 use crate::engine::cache::{Caches, Rewind, StateDigest};
-use crate::engine::error::Result;
+use crate::engine::error::{Error, Result};
 use crate::engine::model::TextModel;
 use crate::engine::plant::{Plant, Planted};
 use crate::engine::raw::bytes_of;
@@ -85,6 +85,7 @@ struct Kept {
 }
 
 /// Plain decoding of a drawn prompt, recorded.
+#[derive(Clone)]
 pub struct Chain<'m> {
     model: &'m TextModel,
     walk: Walk,
@@ -124,7 +125,7 @@ impl<'m> Chain<'m> {
         let options = walk.options(&Routes::default());
         let mut tap = walk.tap();
         let mut session = Session::new(model, &options, tap.as_mut())?;
-        let prompt = drawn_ids(walk.seed, walk.length, model.config().vocab_size);
+        let prompt = walk.prompt(model.config().vocab_size);
         let request = Request { sequence: 0, prompt: &prompt, max_tokens: walk.tokens };
         let (mut caches, mut token) = session.prefill(&request, &mut Unrecorded)?;
         let start = caches.clone();
@@ -148,6 +149,18 @@ impl<'m> Chain<'m> {
     pub fn covered(&self) -> Option<(u64, u64)> {
         let last = self.rows.len().checked_sub(1)?;
         Some((self.position(0), self.position(last)))
+    }
+
+    /// The same chain with faults in blocks, and none in the chain itself.
+    ///
+    /// # Errors
+    /// When a fault acts in plain decoding, too: then the chain would be another one.
+    pub fn planted(&self, plants: &[Plant]) -> Result<Self> {
+        if let Some(plant) = plants.iter().find(|plant| plant.reaches_chain()) {
+            return Err(Error::Request(format!("put {plant} into a chain that was walked without it")));
+        }
+        let walk = Walk { plants: plants.to_vec(), ..self.walk.clone() };
+        Ok(Self { walk, ..self.clone() })
     }
 
     /// Walks again from the prompt on and tells whether every token, row and state is the same: the null arm.
@@ -282,6 +295,12 @@ impl<'m> Chain<'m> {
 }
 
 impl Walk {
+    /// The prompt's ids.
+    #[must_use]
+    pub fn prompt(&self, vocabulary: usize) -> Vec<TokenId> {
+        drawn_ids(self.seed, self.length, vocabulary)
+    }
+
     fn options(&self, routes: &Routes) -> Options {
         Options {
             end_ids: Vec::new(),

@@ -2,9 +2,11 @@
 
 mod exactness;
 mod families;
+mod gate;
 mod goldens;
 mod parity;
 mod plants;
+mod probed;
 mod recorded;
 mod support;
 mod walk;
