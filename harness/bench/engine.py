@@ -1,7 +1,7 @@
 """Times plain greedy decoding of one prompt by exactness and by mlx-lm, pair by pair.
 
-    engine.py pairs BINARY MODEL [PAIRS] [TOKENS] [PROMPT_LENGTH]   prints a line a pair and the medians
-    engine.py mlx-lm MODEL IDS TOKENS                               one run of mlx-lm, as JSON
+    engine.py pairs BINARY MODEL [PAIRS] [TOKENS] [LENGTH]   prints a line a pair and the medians
+    engine.py mlx-lm MODEL IDS TOKENS                      one run of mlx-lm, as JSON
 
 Each run is a process of its own: what is timed is prefill and decoding, not loading; memory is the peak of the
 process. Within a pair the side that goes first changes, so that neither gains from a machine that warms up.
@@ -37,12 +37,19 @@ def decode_with_mlx_lm(folder, ids, tokens):
     print(json.dumps({"prefill": first - start, "decode": end - first, "ids": stream}))
 
 
-def load_for_mlx_lm(folder):
+def load_for_mlx_lm(path):
+    """A checkpoint folder as mlx-lm loads it; a GGUF file's tensors in mlx-lm's llama."""
+    if path.endswith(".gguf"):
+        sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models"))
+        import mlx.core as mx
+        from smollm2_against_mlx_lm import model_of
+
+        return model_of(*mx.load(path, return_metadata=True))
     from pathlib import Path
 
     from mlx_lm.utils import load_model
 
-    return load_model(Path(folder))[0]
+    return load_model(Path(path))[0]
 
 
 def measured(command):
@@ -77,10 +84,12 @@ def theirs(folder, ids, tokens):
     return {**json.loads(text), "peak": peak}
 
 
-def prompt(folder, length):
-    with open(os.path.join(folder, "config.json"), encoding="utf-8") as config:
-        values = json.load(config)
-    vocabulary = values.get("text_config", values)["vocab_size"]
+def prompt(path, length):
+    vocabulary = 4096  # every vocabulary has as many
+    if os.path.isdir(path):
+        with open(os.path.join(path, "config.json"), encoding="utf-8") as config:
+            values = json.load(config)
+        vocabulary = values.get("text_config", values)["vocab_size"]
     return [(7919 * n + 104729) % vocabulary for n in range(1, length + 1)]
 
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Which model, and in which dtype it computes.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ModelArgs {
-    /// Checkpoint folder (config.json, *.safetensors, tokenizer.json); default: the embedded demo.
+    /// Checkpoint folder (config.json, *.safetensors, tokenizer.json) or .gguf file; default: the embedded demo.
     #[arg(long, value_name = "DIR")]
     pub model: Option<PathBuf>,
     /// Dtype of activations; default: f32 on the CPU (bf16 products of quantized weights are inaccurate there), the

@@ -12,7 +12,7 @@ use crate::engine::inventory;
 use crate::engine::model::TextModel;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
-use crate::engine::synth::{Bits, Geometry, Synth, sample};
+use crate::engine::synth::{Geometry, Storage, Synth, sample};
 use crate::probe::dispatch::Machine;
 use crate::probe::parity::{Settings, Subject, Wanted, measure};
 use crate::results::parity::{PARITY_VERSION, Parity, Word};
@@ -29,7 +29,7 @@ use std::path::PathBuf;
 /// if it is not seen, nothing counts.
 #[derive(Debug, clap::Args)]
 pub struct OpParity {
-    /// Shapes: the demo's (tiny), or those of the Qwen 3.5 models.
+    /// Shapes: the demo's (tiny), those of the Qwen 3.5 models, or tiny ones of another family.
     #[arg(long, value_name = "SIZE", default_value = "tiny", value_parser = one_of(&Geometry::NAMES), conflicts_with = "model")]
     geometry: Geometry,
     /// Checkpoint folder to take shapes, storage and weights from, all layers of it.
@@ -38,12 +38,12 @@ pub struct OpParity {
     /// Operations and groups: `linear,attention,delta,argmax`; default: all.
     #[arg(long, value_name = "NAMES", value_parser = str::parse::<Wanted>)]
     ops: Option<Wanted>,
-    /// Dtypes of activations.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Activations::F32, Activations::Bf16, Activations::F16])]
+    /// Dtypes of activations; default: f32 on the CPU, where 16 bits take minutes, and all three on a GPU.
+    #[arg(long, value_enum, value_delimiter = ',')]
     dtypes: Vec<Activations>,
-    /// Storage of matrices; default: all. What has no matrix is measured with the first alone.
-    #[arg(long, value_name = "BITS", value_parser = one_of(&Bits::NAMES), value_delimiter = ',', conflicts_with = "model")]
-    modes: Vec<Bits>,
+    /// Storage of matrices: affine codes of 4 or 8 bits, bfloat16 (16), mxfp4, mxfp8, nvfp4; default: all. What has no matrix is measured with the first alone.
+    #[arg(long, value_name = "MODES", value_parser = one_of(&Storage::NAMES), value_delimiter = ',', conflicts_with = "model")]
+    modes: Vec<Storage>,
     /// Most rows of a block.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
     max_rows: u32,
@@ -96,7 +96,11 @@ impl OpParity {
     ///
     /// # Errors
     /// When the model or the file to write cannot be used, or MLX refuses. What was measured before is in `--out`.
-    pub fn run(self) -> anyhow::Result<u8> {
+    pub fn run(mut self) -> anyhow::Result<u8> {
+        if self.dtypes.is_empty() {
+            let all = [Activations::F32, Activations::Bf16, Activations::F16];
+            self.dtypes = if identity::on_gpu() { all.to_vec() } else { vec![Activations::F32] };
+        }
         let mut parity = self.empty();
         let bar = console::Progress::counting(self.blocks(), "blocks");
         for (index, source) in self.sources().into_iter().enumerate() {
@@ -137,11 +141,11 @@ impl OpParity {
         if let Some(folder) = &self.model {
             return vec![Source::Folder(folder.clone())];
         }
-        let all = || Bits::NAMES.iter().map(|(_, bits)| *bits).collect();
+        let all = || Storage::NAMES.iter().map(|(_, storage)| *storage).collect();
         let modes = if self.modes.is_empty() { all() } else { self.modes.clone() };
         modes
             .into_iter()
-            .map(|bits| Source::Sample(Synth { geometry: self.geometry, bits, seed: 0 }))
+            .map(|storage| Source::Sample(Synth { geometry: self.geometry, storage, seed: 0 }))
             .collect()
     }
 
@@ -217,7 +221,7 @@ enum Source {
 impl Source {
     fn open(&self) -> Result<Checkpoint, Failure> {
         let opened = match self {
-            Self::Folder(folder) => Checkpoint::open(folder),
+            Self::Folder(folder) => Checkpoint::open(folder).map_err(Error::from),
             Self::Sample(what) => sample(what, "sample"),
         };
         opened.map_err(|error| Failure::unavailable(format!("failed to {error}")))

@@ -7,7 +7,7 @@ use super::model::ModelArgs;
 use super::numbers::Numbers;
 use super::sweep_cell::CellArgs;
 use super::sweep_merge::{self, MergeArgs};
-use crate::algebra::verdict::worst;
+use crate::algebra::Verdict;
 use crate::arms::identity;
 use crate::arms::spec::WIDEST;
 use crate::engine::inventory;
@@ -119,9 +119,9 @@ impl Sweep {
                 .map_err(|error| Failure::unavailable(format!("failed to find this program: {error}")))?,
             arguments: arguments(&header.definition, self.model.model.as_deref()),
         };
-        let mut store = Store::open(folder, header).map_err(failure)?;
+        let mut store = Store::open(folder, header).map_err(Failure::from)?;
         run(&mut store, &mut children, self.retry, &mut |step| console::note(&told(step)))
-            .map_err(failure)?;
+            .map_err(Failure::from)?;
         sweep_merge::finished(&store)
     }
 
@@ -131,7 +131,7 @@ impl Sweep {
         let dtype = self.model.activations(&checkpoint);
         let (asked, shard) = match &self.resume {
             Some(folder) => {
-                let header = store::read(folder).map_err(failure)?.header;
+                let header = store::read(folder).map_err(Failure::from)?.header;
                 (header.definition, header.shard)
             }
             None => (self.asked.definition()?, self.shard),
@@ -209,17 +209,18 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// What stops a sweep, with its exit code.
-pub(super) fn failure(error: SweepError) -> Failure {
-    let says = format!("failed to {error}");
-    match error {
-        SweepError::Journal { .. } => Failure::unparseable(says),
-        SweepError::Other { .. } => Failure::usage(says),
-        SweepError::Refused { code, .. } => Failure { code: worst([code, 3]), says },
-        SweepError::Form(_) => Failure { code: super::exit::BUG, says },
-        SweepError::Interrupted { .. } => Failure { code: 3, says },
-        SweepError::Read { .. } | SweepError::Write(_) | SweepError::Start { .. } => {
-            Failure::unavailable(says)
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        let says = format!("failed to {error}");
+        match error {
+            SweepError::Journal { .. } => Self::unparseable(says),
+            SweepError::Other { .. } => Self::usage(says),
+            SweepError::Refused { code, .. } => Self { code, says },
+            SweepError::Form(_) => Self { code: super::exit::BUG, says },
+            SweepError::Interrupted { .. } => Self { code: Verdict::CutRun.exit_code(), says },
+            SweepError::Read { .. } | SweepError::Write(_) | SweepError::Start { .. } => {
+                Self::unavailable(says)
+            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `exactness sweep merge`, and what every sweep ends with: its tables and its reading.
 
 use super::exit::Failure;
-use super::sweep::failure;
 use super::{console, settings};
 use crate::results::sweep::{Reading, merge};
 use crate::sweep::{Store, store};
@@ -27,17 +26,18 @@ impl MergeArgs {
     /// # Errors
     /// When a folder has no journal, or the journals do not belong together.
     pub fn run(self) -> anyhow::Result<u8> {
-        let read =
-            |folder: &PathBuf| Ok((folder.display().to_string(), store::read(folder).map_err(failure)?));
+        let read = |folder: &PathBuf| {
+            Ok((folder.display().to_string(), store::read(folder).map_err(Failure::from)?))
+        };
         let journals = self.folders.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
         let merged = merge(&journals).map_err(|error| Failure::usage(format!("failed to {error}")))?;
-        finished(&Store::create(&self.out, merged).map_err(failure)?)
+        finished(&Store::create(&self.out, merged).map_err(Failure::from)?)
     }
 }
 
 /// Writes the tables and prints the reading; gives the exit code.
 pub(super) fn finished(store: &Store) -> anyhow::Result<u8> {
-    let [outcomes, times] = store.write_tables().map_err(failure)?;
+    let [outcomes, times] = store.write_tables().map_err(Failure::from)?;
     let reading = Reading::new(store.journal());
     let table = reading.table();
     let parts = [

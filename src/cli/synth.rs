@@ -3,7 +3,7 @@
 use super::console;
 use super::exit::Failure;
 use crate::engine::checkpoint::{Checkpoint, Summary};
-use crate::engine::synth::{Bits, Geometry, Synth, write};
+use crate::engine::synth::{Geometry, Storage, Synth, write};
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -18,8 +18,12 @@ pub struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Storage of matrices: affine codes of 4 or 8 bits in MLX form, or bfloat16 (16) in Hugging Face form
-    #[arg(long, default_value = "4", value_parser = one_of(&Bits::NAMES))]
-    bits: Bits,
+    #[arg(long, default_value = "4", value_parser = one_of(&Storage::WIDTHS))]
+    bits: Storage,
+    /// Storage of matrices in another mode, instead of --bits: 4-bit floats that share a power of two (mxfp4), 8-bit
+    /// floats that do (mxfp8), 4-bit floats with an 8-bit float scale (nvfp4)
+    #[arg(long, value_name = "MODE", conflicts_with = "bits", value_parser = one_of(&Storage::MODES))]
+    quantize: Option<Storage>,
     /// The folder to make; it must not exist or be empty
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -39,7 +43,8 @@ where
 /// # Errors
 /// With exit code 5 when the folder is in use or cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<u8> {
-    let what = Synth { geometry: args.geometry, bits: args.bits, seed: args.seed };
+    let storage = args.quantize.unwrap_or(args.bits);
+    let what = Synth { geometry: args.geometry, storage, seed: args.seed };
     let failed = || Failure::unavailable("failed to make a synthetic checkpoint");
     let written = write(&what, &args.out).with_context(failed)?;
     let summary = Checkpoint::open(&args.out).with_context(failed)?.summary();

@@ -193,6 +193,13 @@ impl Op {
         OPS[self as usize].1
     }
 
+    /// Whether it chooses experts or is computed by the chosen ones, each row by others.
+    #[must_use]
+    pub const fn is_of_experts(self) -> bool {
+        let (first, last) = (Self::RouterSoftmax as usize, Self::ExpertMix as usize);
+        first <= self as usize && self as usize <= last
+    }
+
     /// The block of a layer that it belongs to: `attn`, `delta`, `mlp`, empty, or `None` outside the layers.
     #[must_use]
     pub const fn block(self) -> Option<&'static str> {

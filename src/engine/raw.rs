@@ -3,6 +3,7 @@
 //! All unsafe code of the engine is here. Each function checks what MLX would only report to its own log.
 #![expect(unsafe_code, reason = "this module is the engine's only door to the C interface")]
 
+use super::checkpoint::{Mode, Quantization};
 use super::error::{Error, Result};
 use mlx_rs::{Array, Dtype, Stream};
 use mlx_sys as sys;
@@ -122,6 +123,47 @@ pub struct Quantized {
     pub bits: i32,
     /// MLX's name of the mode.
     pub mode: &'static CStr,
+    /// Dtype of the numbers that [`Quantized::dequantize`] gives.
+    pub dtype: Dtype,
+}
+
+/// MLX's name of a mode.
+#[must_use]
+pub fn mode_name(mode: Mode) -> &'static CStr {
+    match mode {
+        Mode::Affine => c"affine",
+        Mode::Mxfp4 => c"mxfp4",
+        Mode::Mxfp8 => c"mxfp8",
+        Mode::Nvfp4 => c"nvfp4",
+    }
+}
+
+/// Quantizes `matrix` `[out, in]`: codes, scales and, where the mode has them, biases, shaped as in [`Quantized`].
+///
+/// # Errors
+/// When MLX has no such combination or groups do not divide the rows.
+pub fn quantize(matrix: &Array, how: Quantization) -> Result<Vec<Array>> {
+    let optional = |value: i32| sys::mlx_optional_int { value, has_value: true };
+    let (group, bits) = (optional(i32::from(how.group)), optional(i32::from(how.bits)));
+    let stream = Stream::thread_local_or_default();
+    // SAFETY: the list of results is made, filled, read and freed here; each array taken from it is owned by one
+    // Array; the mode is a static C string.
+    unsafe {
+        let mut list = sys::mlx_vector_array_new();
+        let mode = mode_name(how.mode).as_ptr();
+        let status =
+            sys::mlx_quantize(&raw mut list, matrix.as_ptr(), group, bits, mode, no_array(), stream.as_ptr());
+        let count = if status == 0 { sys::mlx_vector_array_size(list) } else { 0 };
+        let taken = (0..count).map(|index| {
+            let mut handle = sys::mlx_array_new();
+            sys::mlx_vector_array_get(&raw mut handle, list, index);
+            Array::from_ptr(handle)
+        });
+        let taken: Vec<Array> = taken.collect();
+        sys::mlx_vector_array_free(list);
+        let detail = || format!("{:?} as {how}", matrix.shape());
+        if taken.is_empty() { Err(Error::Raw { operation: "quantize", detail: detail() }) } else { Ok(taken) }
+    }
 }
 
 impl Quantized {
@@ -135,8 +177,9 @@ impl Quantized {
 
     fn detail(&self, with: &Array) -> String {
         format!(
-            "{:?} with {}-bit codes {:?}, groups of {}",
+            "{:?} with {} {}-bit codes {:?}, groups of {}",
             with.shape(),
+            self.mode.to_string_lossy(),
             self.bits,
             self.codes.shape(),
             self.group
@@ -206,7 +249,7 @@ impl Quantized {
         )
     }
 
-    /// The matrix itself, `[out, in]`, in the scales' dtype.
+    /// The matrix itself, `[out, in]`.
     ///
     /// # Errors
     /// When the shapes do not fit.
@@ -216,7 +259,7 @@ impl Quantized {
             || self.detail(&self.scales),
             |result, stream| {
                 let biases = self.biases.as_ref().map_or_else(no_array, Array::as_ptr);
-                let same = sys::mlx_optional_dtype { value: 0, has_value: false };
+                let dtype = sys::mlx_optional_dtype { value: self.dtype as sys::mlx_dtype, has_value: true };
                 // SAFETY: all handles live through the call; the mode is a static C string.
                 unsafe {
                     sys::mlx_dequantize(
@@ -228,7 +271,7 @@ impl Quantized {
                         self.bits(),
                         self.mode.as_ptr(),
                         no_array(),
-                        same,
+                        dtype,
                         stream,
                     )
                 }

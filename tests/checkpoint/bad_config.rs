@@ -118,15 +118,21 @@ fn quantization_that_cannot_be_computed_or_contradicts_the_file() {
         whole["model.layers.1.mlp.up_proj"] = extra;
         whole
     };
-    let cases: [(&[Entry], Value, &str); 10] = [
+    let mut scaled = rule("nvfp4", 4, 16);
+    scaled["global_scale"] = json!(true);
+    let cases: [(&[Entry], Value, &str); 14] = [
         (
             &quantized,
-            rule("mxfp4", 4, 32),
-            "quantization.mode is \"mxfp4\", expected \"affine\" (this mode is not supported yet)",
+            rule("nf4", 4, 64),
+            "quantization.mode is \"nf4\", expected a known quantization mode (\"affine\", \"mxfp4\", \"mxfp8\", \"nvfp4\")",
         ),
-        (&quantized, rule("nf4", 4, 64), "quantization.mode is \"nf4\", expected a known quantization mode"),
-        (&quantized, rule("affine", 7, 64), "quantization.bits is 7, expected 2, 3, 4, 5, 6 or 8"),
-        (&quantized, rule("affine", 4, 16), "quantization.group_size is 16, expected 32, 64 or 128"),
+        (&quantized, rule("affine", 7, 64), "quantization.bits is 7, expected 2, 3, 4, 5, 6 or 8 (affine)"),
+        (&quantized, rule("affine", 4, 16), "quantization.group_size is 16, expected 32, 64 or 128 (affine)"),
+        (&quantized, rule("mxfp4", 8, 32), "quantization.bits is 8, expected 4 (mxfp4)"),
+        (&quantized, rule("mxfp8", 4, 32), "quantization.bits is 4, expected 8 (mxfp8)"),
+        (&quantized, rule("nvfp4", 4, 32), "quantization.group_size is 32, expected 16 (nvfp4)"),
+        (&quantized, rule("mxfp4", 4, 64), "quantization.group_size is 64, expected 32 (mxfp4)"),
+        (&quantized, scaled, "quantization.global_scale is true, expected false or absent"),
         (&quantized, json!({"bits": 4}), "quantization.group_size is missing"),
         (&quantized, Value::Null, "no rule, but its scales are in the file, expected what the tensors say"),
         (

@@ -1,6 +1,6 @@
 //! A weight file that is wrong in one place is refused by the name of the file and the tensor, and never panics.
 
-use super::fixture::{Entry, config, entries, folder, model, refusal, serialize, with_header};
+use super::fixture::{Entry, byte_scaled, config, entries, folder, model, refusal, serialize, with_header};
 use exactness::engine::checkpoint::{Checkpoint, Form};
 use proptest::prelude::*;
 use serde_json::json;
@@ -91,6 +91,39 @@ fn quantized_tensors_that_do_not_fit() {
 }
 
 #[test]
+fn tensors_of_another_mode() {
+    let affine = entries(&config(), Form::Mlx, true);
+    let bytes = byte_scaled(affine.clone());
+    let mut biased = bytes.clone();
+    biased.push(Entry::new("model.layers.1.mlp.up_proj.biases", "BF16", &[32, 1]));
+    let mut wide = bytes.clone();
+    let codes = wide.iter_mut().find(|entry| entry.name.ends_with("embed_tokens.weight")).unwrap();
+    *codes = Entry::new(codes.name.clone(), "U32", &[8, 8]);
+    let cases: [(&str, u8, &[Entry], &str); 5] = [
+        ("mxfp4", 4, &affine, "model.embed_tokens.scales has dtype BF16, expected U8"),
+        ("affine", 4, &bytes, "model.embed_tokens.scales has dtype U8, expected F32, F16 or BF16"),
+        (
+            "mxfp4",
+            4,
+            &biased,
+            "tensor model.layers.1.mlp.up_proj.biases: the mode mxfp4 of this module has no biases",
+        ),
+        ("mxfp8", 8, &bytes, "model.embed_tokens.weight has shape [8, 4], expected [8, 8]"),
+        ("mxfp4", 4, &wide, "model.embed_tokens.weight has shape [8, 8], expected [8, 4]"),
+    ];
+    for (mode, bits, list, expected) in cases {
+        let mut changed = config();
+        changed["quantization"] = json!({"mode": mode, "bits": bits, "group_size": 32});
+        let says = refusal(&model(&changed, list));
+        assert!(says.starts_with(FILE) && says.contains(expected), "{expected}: {says}");
+    }
+    let mut changed = config();
+    changed["quantization"] = json!({"mode": "nvfp4", "bits": 4, "group_size": 16});
+    let says = refusal(&model(&changed, &bytes));
+    assert!(says.contains("model.embed_tokens.scales has shape [8, 1], expected [8, 2]"), "{says}");
+}
+
+#[test]
 fn headers_that_lie() {
     let info = |dtype: &str, shape: &str, offsets: &str| {
         format!(r#"{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}"#)
@@ -150,7 +183,12 @@ fn files_of_another_kind() {
 fn paths_that_are_no_folder() {
     let folder = folder(&config(), &[]);
     let says = Checkpoint::open(&folder.path().join("config.json")).unwrap_err().to_string();
-    assert!(says.ends_with("config.json: not a folder; a checkpoint is a folder with config.json"), "{says}");
+    assert!(
+        says.ends_with(
+            "config.json: not a folder; a checkpoint is a folder with config.json, or a .gguf file"
+        ),
+        "{says}"
+    );
     let says = Checkpoint::open(Path::new("no/such/folder")).unwrap_err().to_string();
     assert!(says.starts_with("read no/such/folder: "), "{says}");
 }

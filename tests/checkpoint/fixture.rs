@@ -31,11 +31,28 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(name: impl Into<String>, dtype: &'static str, shape: &[usize]) -> Self {
-        let size = if dtype == "BF16" { 2 } else { 4 };
+        let size = match dtype {
+            "U8" => 1,
+            "BF16" => 2,
+            _ => 4,
+        };
         let count = shape.iter().product::<usize>() * size;
         let name = name.into();
         let data = (0..count).map(|index| u8::try_from((index * 31 + name.len()) % 251).unwrap()).collect();
         Self { name, dtype, shape: shape.to_vec(), data }
+    }
+}
+
+impl Entry {
+    /// Small f32 numbers that follow no pattern.
+    pub(crate) fn floats(name: String, shape: &[usize], seed: u32) -> Self {
+        let count = shape.iter().product::<usize>();
+        let number = |index: usize| {
+            let mixed = u32::try_from(index).unwrap().wrapping_add(seed).wrapping_mul(2_654_435_761);
+            f32::from(u8::try_from(mixed >> 24).unwrap()) / 512.0 - 0.25
+        };
+        let data = (0..count).flat_map(|index| number(index).to_le_bytes()).collect();
+        Self { name, dtype: "F32", shape: shape.to_vec(), data }
     }
 }
 
@@ -57,6 +74,15 @@ fn stored(parameter: &Parameter, quantized: bool) -> Vec<Entry> {
         Entry::new(format!("{path}.scales"), "BF16", &with(inputs / 32)),
         Entry::new(format!("{path}.biases"), "BF16", &with(inputs / 32)),
     ]
+}
+
+/// Quantized tensors in a mode whose scales are bytes and that has no biases; groups of 32.
+pub(crate) fn byte_scaled(mut list: Vec<Entry>) -> Vec<Entry> {
+    list.retain(|entry| !entry.name.ends_with(".biases"));
+    for entry in list.iter_mut().filter(|entry| entry.name.ends_with(".scales")) {
+        *entry = Entry::new(entry.name.clone(), "U8", &entry.shape);
+    }
+    list
 }
 
 /// A well-formed safetensors file.

@@ -4,7 +4,7 @@
 
 use exactness::engine::checkpoint::{Checkpoint, Form, Mixer};
 use exactness::engine::demo;
-use exactness::engine::synth::{Bits, Geometry, Synth, write};
+use exactness::engine::synth::{Geometry, Storage, Synth, write};
 use std::path::Path;
 
 fn open(folder: &str) -> Checkpoint {
@@ -75,11 +75,11 @@ fn the_tiny_ones_are_what_synth_writes() {
     let tiny = Geometry::NAMES.into_iter().filter(|(name, _)| name.starts_with("tiny-"));
     let mut compared = 0;
     for (name, geometry) in tiny {
-        for (bits, suffix) in [(Bits::Sixteen, ""), (Bits::Four, "-4bit")] {
+        for (storage, suffix) in [(Storage::Sixteen, ""), (Storage::Four, "-4bit")] {
             let seed = if matches!(geometry, Geometry::Qwen3 | Geometry::Qwen35Moe) { 2 } else { 3 };
             let folder = tempfile::tempdir().unwrap();
             let written = folder.path().join("written");
-            write(&Synth { geometry, bits, seed }, &written).unwrap();
+            write(&Synth { geometry, storage, seed }, &written).unwrap();
             let stored = open(&format!("tests/models/{name}{suffix}"));
             assert_eq!(Checkpoint::open(&written).unwrap().digest(), stored.digest(), "{name}{suffix}");
             compared += 1;

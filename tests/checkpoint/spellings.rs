@@ -1,7 +1,7 @@
 //! Prefixes, nesting, shards and per-module rules: other spellings of one checkpoint mean the same.
 
-use super::fixture::{Entry, config, entries, folder, model, refusal, serialize};
-use exactness::engine::checkpoint::{Checkpoint, Form, Matrix, Mode, Quantization};
+use super::fixture::{Entry, byte_scaled, config, entries, folder, model, refusal, serialize};
+use exactness::engine::checkpoint::{Checkpoint, Dtype, Form, Matrix, Mode, Quantization};
 use serde_json::{Value, json};
 
 /// The text model's tensors behind a prefix, as `model.` + rest becomes `before` + rest.
@@ -146,4 +146,26 @@ fn modules_have_their_own_rules_under_either_prefix() {
     let dense = checkpoint.matrix("model.layers.0.mlp.up_proj", 32, 32).unwrap();
     assert!(matches!(dense, Matrix::Dense(_)));
     assert_eq!(checkpoint.quantization_text().as_deref(), Some("affine 4-bit g32 + affine 8-bit g32"));
+}
+
+#[test]
+fn modes_may_differ_from_module_to_module() {
+    const GATE: &str = "model.layers.0.mlp.gate_proj";
+    let affine = entries(&config(), Form::Mlx, true);
+    let mut list = byte_scaled(affine.clone());
+    list.retain(|entry| !entry.name.starts_with(GATE));
+    list.extend(affine.into_iter().filter(|entry| entry.name.starts_with(GATE)));
+    let mut changed = config();
+    changed["quantization"] = json!({"mode": "mxfp4", "bits": 4, "group_size": 32});
+    changed["quantization"][GATE] = json!({"bits": 4, "group_size": 32});
+    let checkpoint = Checkpoint::open(model(&changed, &list).path()).unwrap();
+    assert_eq!(checkpoint.quantization_text().as_deref(), Some("mxfp4 4-bit g32 + affine 4-bit g32"));
+    for (module, biased) in [(GATE, true), ("model.layers.0.mlp.up_proj", false)] {
+        let Matrix::Quantized { biases, .. } = checkpoint.matrix(module, 32, 32).unwrap() else {
+            panic!("{module} is not quantized");
+        };
+        assert_eq!(biases.is_some(), biased, "{module}");
+    }
+    // No part of a matrix says in which type to compute, so the last norm does.
+    assert_eq!(checkpoint.dtype(), Dtype::F32);
 }

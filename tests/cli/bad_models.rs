@@ -2,6 +2,7 @@
 //! field, and leaves nothing behind.
 
 use crate::checkpoint::fixture::{Entry, config, entries, folder, model, serialize};
+use crate::checkpoint::{gguf, gguf_file};
 use crate::kit::exactness;
 use exactness::engine::checkpoint::Form;
 use exactness::transcript::files::write_whole;
@@ -117,6 +118,34 @@ fn a_tokenizer_that_is_none_is_named() {
     let ran = exactness(["run-arm", "--classic", "--model", &model, "--out", out.to_str().unwrap()]);
     assert_eq!((ran.code, ran.err.lines().count()), (5, 1), "{}", ran.err);
     assert!(ran.err.contains("tokenizer.json") && !out.exists(), "{}", ran.err);
+}
+
+#[test]
+fn gguf_files_are_refused_as_folders_are_and_run_when_they_are_whole() {
+    let mut bent = gguf::file();
+    bent.tensor("output.weight").kind = 12;
+    let bad = gguf_file::written(&bent.bytes());
+    let says = refusal(&bad.path().join("m.gguf"));
+    assert!(says.starts_with("error: failed to read DIR: tensor output.weight: its type is Q4_K;"), "{says}");
+    assert!(refusal(&bad.path().join("other.gguf")).starts_with("error: failed to read DIR: "));
+
+    let (single, folder) = gguf::folders();
+    let decoded = |model: &Path, prompt: [&str; 2]| {
+        let out = tempfile::tempdir().unwrap();
+        let (model, out) = (model.display().to_string(), out.path().join("new"));
+        let common = ["run-arm", "--classic", "--max-tokens", "24", "--dtype", "f32", "--model", &model];
+        let ran = exactness(common.into_iter().chain(prompt).chain(["--out", out.to_str().unwrap()]));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let arm = exactness::transcript::Arm::read(&out.join("classic.jsonl")).unwrap();
+        let rows = std::fs::read_to_string(out.join("classic.jsonl")).unwrap();
+        let rows: Vec<String> = rows.split("\"sha256\":\"").skip(1).map(|row| row[..64].to_owned()).collect();
+        (arm.header.prompts[0].ids.clone(), rows)
+    };
+    let (ids, from_file) = decoded(&single.path().join("m.gguf"), ["--prompt", "ab a12<|b|>c"]);
+    assert_eq!(ids.as_deref(), Some(&[9, 10, 7, 8, 2, 6][..]));
+    let (_, from_folder) = decoded(folder.path(), ["--prompt-ids", "9,10,7,8,2,6"]);
+    assert_eq!(from_file, from_folder);
+    assert!(from_file.len() >= 8, "{} rows", from_file.len());
 }
 
 #[test]

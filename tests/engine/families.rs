@@ -87,30 +87,29 @@ fn is_exact(name: &str) {
     assert_eq!(assert_exact(&format!("{name}, {routes}"), &chain, &arm), 32);
 }
 
-/// Both tests of a family, on its dense and its 4-bit checkpoint.
+/// Both tests of a family, on each of its checkpoints.
 macro_rules! family {
-    ($module:ident, $name:literal) => {
+    ($module:ident, $($name:literal),+) => {
         mod $module {
             #[test]
             fn ids_and_logits_are_those_of_mlx_lm() {
-                super::agrees($name);
-                super::agrees(concat!($name, "-4bit"));
+                $(super::agrees($name);)+
             }
 
             #[test]
             fn blocks_are_exact() {
-                super::is_exact($name);
-                super::is_exact(concat!($name, "-4bit"));
+                $(super::is_exact($name);)+
             }
         }
     };
 }
 
-family!(llama, "tiny-llama");
-family!(llama_untied, "tiny-llama-untied");
-family!(qwen3, "tiny-qwen3");
-family!(qwen3_next, "tiny-qwen3-next");
-family!(qwen35_moe, "tiny-qwen35-moe");
+family!(llama, "tiny-llama", "tiny-llama-4bit");
+family!(llama_untied, "tiny-llama-untied", "tiny-llama-untied-4bit");
+family!(qwen3, "tiny-qwen3", "tiny-qwen3-4bit");
+family!(qwen3_next, "tiny-qwen3-next", "tiny-qwen3-next-4bit");
+family!(qwen35_moe, "tiny-qwen35-moe", "tiny-qwen35-moe-4bit");
+family!(experts_in_other_modes, "tiny-qwen35-moe-mxfp4", "tiny-qwen35-moe-mxfp8", "tiny-qwen35-moe-nvfp4");
 
 /// Writes `tensors` and the configuration of the test model `name` into `folder`, and loads that.
 fn model_of(name: &str, tensors: Vec<(String, TensorView<'_>)>, folder: &Path) -> TextModel {

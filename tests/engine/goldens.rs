@@ -61,7 +61,7 @@ impl Tap for Hidden {
     }
 }
 
-fn forward(model: &TextModel, ids: &[TokenId], tap: &mut dyn Tap) -> Array {
+pub(super) fn forward(model: &TextModel, ids: &[TokenId], tap: &mut dyn Tap) -> Array {
     let plan = Plan::new(Defaults::Plain, &Routes::default(), model.config().layers.len());
     let mut caches = model.new_caches(options().rewind);
     let mut pass = Pass::new(&plan, tap);

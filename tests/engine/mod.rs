@@ -7,6 +7,7 @@ mod goldens;
 mod parity;
 mod plants;
 mod probed;
+mod quantized;
 mod recorded;
 mod support;
 mod walk;

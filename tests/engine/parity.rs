@@ -2,11 +2,12 @@
 //! the very number of rows.
 
 use exactness::engine::checkpoint::Checkpoint;
+use exactness::engine::inventory;
 use exactness::engine::model::TextModel;
 use exactness::engine::op::{Group, Op};
 use exactness::engine::plant::Plant;
 use exactness::engine::routes::Routes;
-use exactness::engine::synth::{Bits, Geometry, Synth, resized, sample};
+use exactness::engine::synth::{Geometry, Storage, Synth, resized, sample};
 use exactness::probe::dispatch::Machine;
 use exactness::probe::parity::{Measured, Settings, Subject, Wanted, measure};
 use exactness::results::parity::{Agreement, Line, PARITY_VERSION, Parity, Word};
@@ -39,9 +40,18 @@ pub(super) const SMALL: [(&str, usize); 10] = [
     ("linear_value_head_dim", 32),
 ];
 
-fn measured(bits: Bits, dtype: Dtype, settings: &Settings) -> Measured {
-    let what = Synth { geometry: Geometry::Tiny, bits, seed: 0 };
-    of(&resized(&what, "sample", &SMALL).unwrap(), dtype, settings)
+fn small(storage: Storage) -> Checkpoint {
+    resized(&Synth { geometry: Geometry::Tiny, storage, seed: 0 }, "sample", &SMALL).unwrap()
+}
+
+fn measured(storage: Storage, dtype: Dtype, settings: &Settings) -> Measured {
+    of(&small(storage), dtype, settings)
+}
+
+/// The operations that a model has.
+fn ops_of(checkpoint: &Checkpoint) -> Vec<Op> {
+    let layers = inventory::layers(checkpoint.config());
+    Op::all().filter(|op| op.block().is_none() || layers.iter().any(|layer| layer.contains(op))).collect()
 }
 
 fn of(checkpoint: &Checkpoint, dtype: Dtype, settings: &Settings) -> Measured {
@@ -54,7 +64,7 @@ fn of(checkpoint: &Checkpoint, dtype: Dtype, settings: &Settings) -> Measured {
 fn quick(plants: &[String], routes: &str, most_rows: u32) -> Measured {
     let plants = plants.iter().map(|text| text.parse::<Plant>().unwrap()).collect();
     let settings = Settings { plants, routes: routes.parse().unwrap(), most_rows, ..settings() };
-    measured(Bits::Sixteen, Dtype::Float32, &settings)
+    measured(Storage::Sixteen, Dtype::Float32, &settings)
 }
 
 /// Boundary of every line by operation and route.
@@ -78,13 +88,13 @@ fn assert_equal(measured: &Measured, what: &str) {
 #[test]
 fn no_operation_changes_its_bytes_in_any_dtype_or_storage() {
     for dtype in [Dtype::Float32, Dtype::Bfloat16, Dtype::Float16] {
-        for (index, (name, bits)) in Bits::NAMES.into_iter().enumerate() {
+        for (index, (name, storage)) in Storage::NAMES.into_iter().enumerate() {
             let wanted = if index == 0 { Wanted::default() } else { "linear,embed".parse().unwrap() };
-            let measured = measured(bits, dtype, &Settings { wanted, ..settings() });
+            let measured = measured(storage, dtype, &Settings { wanted, ..settings() });
             assert_equal(&measured, &format!("{dtype:?} {name}"));
             let ops: Vec<&str> = measured.lines.iter().map(|line| line.op.as_str()).collect();
             let expected = |op: &Op| index == 0 || op.group() == Group::Linear || *op == Op::Embed;
-            for op in Op::all().filter(expected) {
+            for op in ops_of(&small(storage)).into_iter().filter(expected) {
                 assert!(ops.contains(&op.name()), "{dtype:?} {name}: {} was not measured", op.name());
             }
             // One step in one value of 16 or 32 bits.
@@ -96,7 +106,7 @@ fn no_operation_changes_its_bytes_in_any_dtype_or_storage() {
 
 #[test]
 fn no_operation_changes_its_bytes_at_the_demos_shapes() {
-    let what = Synth { geometry: Geometry::Tiny, bits: Bits::Four, seed: 0 };
+    let what = Synth { geometry: Geometry::Tiny, storage: Storage::Four, seed: 0 };
     let settings = Settings { seeds: vec![1, 2], positions: vec![0, 250], ..settings() };
     let measured = of(&sample(&what, "tiny").unwrap(), Dtype::Float32, &settings);
     assert_equal(&measured, "tiny");
@@ -105,15 +115,33 @@ fn no_operation_changes_its_bytes_at_the_demos_shapes() {
     assert_eq!(positions, [Some(0), Some(250)]);
 }
 
+#[test]
+fn no_operation_of_experts_changes_its_bytes() {
+    let mut compared = 0;
+    for storage in [Storage::Sixteen, Storage::Four, Storage::Nvfp4] {
+        let checkpoint =
+            sample(&Synth { geometry: Geometry::Qwen35Moe, storage, seed: 0 }, "experts").unwrap();
+        let measured = of(&checkpoint, Dtype::Float32, &settings());
+        assert_equal(&measured, &format!("experts {storage:?}"));
+        let lines = |op: Op| measured.lines.iter().filter(|line| line.op == op.name()).count();
+        for op in ops_of(&checkpoint).into_iter().filter(|op| op.block() == Some("mlp")) {
+            assert!(lines(op) > 0, "{storage:?}: {} was not measured", op.name());
+            compared += 1;
+        }
+    }
+    assert!(compared > 3 * 10, "{compared}");
+}
+
 /// Operations of which a whole block is one call.
-fn in_one_call() -> impl Iterator<Item = Op> {
-    Op::all().filter(|op| *op != Op::Delta)
+fn in_one_call() -> Vec<Op> {
+    ops_of(&small(Storage::Sixteen)).into_iter().filter(|op| *op != Op::Delta).collect()
 }
 
 #[test]
 fn a_planted_dispatch_is_found_at_its_own_number_of_rows_in_every_operation() {
     for boundary in [5, 8, 13, 37] {
-        let plants: Vec<String> = Op::all().map(|op| format!("op={},rows>={boundary}", op.name())).collect();
+        let ops = ops_of(&small(Storage::Sixteen));
+        let plants: Vec<String> = ops.iter().map(|op| format!("op={},rows>={boundary}", op.name())).collect();
         let found = boundaries(&quick(&plants, "", 64));
         for op in in_one_call() {
             let route = if op == Op::Attention { "block" } else { "whole" };

@@ -4,7 +4,7 @@ use super::fake::{csv, definition, differs, end, equal, journal};
 use exactness::results::sweep::journal::line;
 use exactness::results::sweep::merge::MergeError;
 use exactness::results::sweep::{
-    Cell, Definition, End, Entry, Journal, JournalError, Reading, Shard, SweepVerdict,
+    Cell, Definition, End, Entry, Journal, JournalError, Outcome, Reading, Shard, SweepVerdict,
 };
 use exactness::results::sweep::{WidthOutcome, merge};
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ fn shards_of_other_sweeps_are_refused() {
 #[test]
 fn doubled_cells_have_to_agree() {
     let definition = definition(&[4], &[2], &[1]);
-    let all = |outcome: exactness::results::sweep::Outcome| {
+    let all = |outcome: Outcome| {
         journal(&definition, None, |_| {
             Some(End::Measured(vec![WidthOutcome { width: 2, outcome: outcome.clone() }]))
         })

@@ -14,8 +14,9 @@ use std::thread::available_parallelism;
 
 /// Most streams of a product; measured on two cores, so this only bounds what a larger machine starts.
 const MOST_PARTS: usize = 4;
-/// Multiplications below which handing a part to another thread costs more than it saves.
-const LEAST_WORK: usize = 1 << 18;
+/// Multiplications below which handing a part to another thread costs more than it saves: the two threads wait for
+/// each other for some 0.1 ms, in which one multiplies 2¹⁷ codes.
+const LEAST_WORK: usize = 1 << 19;
 
 thread_local! {
     /// Streams beside the default one. They are never given back by MLX, so each thread makes them once.

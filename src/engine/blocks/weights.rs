@@ -1,18 +1,15 @@
 //! Weights by their checkpoint names, turned into device arrays of the activations' dtype.
 //!
-//! Matrices' codes are lent from the mapped file as they are. Float tensors are cast; a cast may work in place
-//! on memory that nobody else holds, and a mapped file cannot be written, so every lent array is held here until
-//! all casts have run.
+//! Matrices' codes, and scales of one byte, are lent from the mapped file as they are. Float tensors are cast; a
+//! cast may work in place on memory that nobody else holds, and a mapped file cannot be written, so every lent
+//! array is held here until all casts have run.
 
 use super::{Embedding, Linear, RmsNorm};
-use crate::engine::checkpoint::{
-    Checkpoint, Dtype as StoredDtype, Form, Kind, Lent, Matrix, Mode, TensorView,
-};
+use crate::engine::checkpoint::{Checkpoint, Dtype as StoredDtype, Form, Kind, Lent, Matrix, TensorView};
 use crate::engine::error::{Error, Result};
 use crate::engine::raw::{self, Quantized};
 use mlx_rs::{Array, Dtype};
 use std::cell::RefCell;
-use std::ffi::CStr;
 
 /// A checkpoint on its way onto the device.
 pub struct Weights<'a> {
@@ -60,11 +57,15 @@ impl<'a> Weights<'a> {
             Matrix::Dense(view) => Embedding::Dense(self.float(view, self.dtype)?),
             Matrix::Quantized { quantization, codes, scales, biases } => Embedding::Quantized(Quantized {
                 codes: self.keep(self.lent(codes)?),
-                scales: self.float(scales, self.dtype)?,
-                biases: Some(self.float(biases, self.dtype)?),
+                scales: match biases {
+                    Some(_) => self.float(scales, self.dtype)?,
+                    None => self.keep(self.lent(scales)?),
+                },
+                biases: biases.map(|biases| self.float(biases, self.dtype)).transpose()?,
                 group: i32::from(quantization.group),
                 bits: i32::from(quantization.bits),
-                mode: mode_name(quantization.mode),
+                mode: raw::mode_name(quantization.mode),
+                dtype: self.dtype,
             }),
         })
     }
@@ -140,12 +141,11 @@ impl<'a> Weights<'a> {
     fn lent(&self, view: &TensorView) -> Result<Array> {
         let shape: Vec<i32> = view.shape.iter().map(|&side| dim(side)).collect();
         let dtype = stored(view)?;
-        let array = if view.bytes.is_aligned(raw::size_of_dtype(dtype)) {
-            raw::from_bytes(Lent(view.bytes.clone()), &shape, dtype)?
+        let bytes = Lent(view.bytes.clone());
+        let array = if bytes.0.is_aligned(raw::size_of_dtype(dtype)) {
+            raw::from_bytes(bytes, &shape, dtype)?
         } else {
-            let copy = view.bytes.to_vec();
-            view.bytes.let_go();
-            raw::from_bytes(copy, &shape, dtype)?
+            raw::from_bytes(bytes.to_vec(), &shape, dtype)?
         };
         self.held.borrow_mut().push(array.clone());
         Ok(array)
@@ -164,17 +164,9 @@ fn stored(view: &TensorView) -> Result<Dtype> {
         StoredDtype::F16 => Dtype::Float16,
         StoredDtype::BF16 => Dtype::Bfloat16,
         StoredDtype::U32 => Dtype::Uint32,
+        StoredDtype::U8 => Dtype::Uint8,
         other => return Err(Error::Request(format!("load {}: no use for dtype {other}", view.name_in_file))),
     })
-}
-
-fn mode_name(mode: Mode) -> &'static CStr {
-    match mode {
-        Mode::Affine => c"affine",
-        Mode::Mxfp4 => c"mxfp4",
-        Mode::Mxfp8 => c"mxfp8",
-        Mode::Nvfp4 => c"nvfp4",
-    }
 }
 
 /// A size as MLX wants it. Sizes of a checkpoint were checked against its file, which is far below 2³¹ rows.

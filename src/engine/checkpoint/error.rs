@@ -52,6 +52,14 @@ pub enum CheckpointError {
         /// What is wrong.
         says: String,
     },
+    /// A file is not a well-formed GGUF file.
+    #[error("read {file} as GGUF: {says}")]
+    Gguf {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        says: String,
+    },
     /// A tensor's entry contradicts the file or another entry.
     #[error("read {file}: tensor {tensor}: {says}")]
     Tensor {

@@ -12,6 +12,7 @@ mod experts;
 mod family;
 mod fields;
 mod form;
+mod gguf;
 mod header;
 pub mod layout;
 mod matrix;

@@ -7,14 +7,13 @@ use super::experts::Stack;
 use super::fields::{Fields, parse};
 use super::form::{self, Form};
 use super::layout::{self, Role};
+use super::matrix::Matrix;
 use super::names::{self, Ignored};
 use super::quantization::{Quantization, Table};
 use super::source::Source;
 use super::tensor::{Dtype, Kind, TensorView};
-use super::{header, matrix::Matrix};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
 const CONFIG: &str = "config.json";
 const GENERATION: &str = "generation_config.json";
@@ -34,13 +33,14 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens a folder with config.json and safetensors files. The files are mapped once and not copied.
+    /// Opens a folder with config.json and safetensors files, or a GGUF file. Files are mapped once and not copied,
+    /// but for the quantized tensors of a GGUF file.
     ///
     /// # Errors
     /// When a file is unreadable or malformed, when the architecture is not supported, or when the tensors are
     /// not the architecture's.
-    pub fn open(folder: &Path) -> Result<Self> {
-        Self::read(Source::folder(folder)?)
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::read(Source::open(path)?)
     }
 
     /// Opens a checkpoint whose files are part of the program.
@@ -98,13 +98,13 @@ impl Checkpoint {
         self.form
     }
 
-    /// The type that the checkpoint computes in: that of the embedding, or of its scales when it is quantized.
+    /// The type that the checkpoint computes in: that of the embedding, of its scales when they are floating point,
+    /// or else that of the last norm.
     #[must_use]
     pub fn dtype(&self) -> Dtype {
-        let named = |name| self.tensors.get(name).map(|tensor: &TensorView| tensor.dtype);
-        named("model.embed_tokens.scales")
-            .or_else(|| named("model.embed_tokens.weight"))
-            .unwrap_or(Dtype::F32)
+        let names = ["model.embed_tokens.scales", "model.embed_tokens.weight", "model.norm.weight"];
+        let mut stored = names.iter().filter_map(|name| Some(self.tensors.get(*name)?.dtype));
+        stored.find(|dtype| matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16)).unwrap_or(Dtype::F32)
     }
 
     /// All tensors of the text model by canonical name, in the order of the names.
@@ -221,18 +221,16 @@ fn collect(source: &Source, tied: bool) -> Result<Tensors> {
     let weights = source.weight_files()?;
     let (mut tensors, mut ignored) = (BTreeMap::new(), BTreeMap::new());
     for file in &weights.files {
-        let label: Arc<str> = source.label(file).into();
-        let found = header::tensors(&label, &source.need(file)?)?;
-        check_promise(&label, file, &weights.promised, &found)?;
-        for tensor in found {
-            let name = names::canonical(&tensor.name_in_file);
+        let found = source.tensors(file)?;
+        check_promise(&source.label(file), file, &weights.promised, &found)?;
+        for (name, tensor) in found {
             if let Some(part) = names::ignored(&name, tied) {
                 *ignored.entry(part).or_default() += 1;
                 continue;
             }
             if let Some(first) = tensors.insert(name, tensor.clone()) {
                 let says = format!("means the same as {} of {}", first.name_in_file, first.file);
-                let (file, tensor) = (label.to_string(), tensor.name_in_file);
+                let (file, tensor) = (tensor.file.to_string(), tensor.name_in_file);
                 return Err(CheckpointError::Tensor { file, tensor, says });
             }
         }
@@ -241,8 +239,13 @@ fn collect(source: &Source, tied: bool) -> Result<Tensors> {
 }
 
 /// A shard holds what the index says that it holds.
-fn check_promise(label: &str, file: &str, promised: &[(String, String)], found: &[TensorView]) -> Result<()> {
-    let names: BTreeSet<&str> = found.iter().map(|tensor| tensor.name_in_file.as_str()).collect();
+fn check_promise(
+    label: &str,
+    file: &str,
+    promised: &[(String, String)],
+    found: &[(String, TensorView)],
+) -> Result<()> {
+    let names: BTreeSet<&str> = found.iter().map(|(_, tensor)| tensor.name_in_file.as_str()).collect();
     match promised.iter().find(|(tensor, shard)| shard == file && !names.contains(tensor.as_str())) {
         None => Ok(()),
         Some((tensor, _)) => Err(CheckpointError::Tensor {

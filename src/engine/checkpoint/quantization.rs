@@ -24,6 +24,49 @@ pub enum Mode {
     Nvfp4,
 }
 
+impl Mode {
+    /// All modes.
+    pub const ALL: [Self; 4] = [Self::Affine, Self::Mxfp4, Self::Mxfp8, Self::Nvfp4];
+
+    /// Its name in configurations and in MLX.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Affine => "affine",
+            Self::Mxfp4 => "mxfp4",
+            Self::Mxfp8 => "mxfp8",
+            Self::Nvfp4 => "nvfp4",
+        }
+    }
+
+    /// Widths of a code that it has.
+    #[must_use]
+    pub fn widths(self) -> &'static [u8] {
+        match self {
+            Self::Affine => &[2, 3, 4, 5, 6, 8],
+            Self::Mxfp4 | Self::Nvfp4 => &[4],
+            Self::Mxfp8 => &[8],
+        }
+    }
+
+    /// Sizes of a group that it has.
+    #[must_use]
+    pub fn groups(self) -> &'static [u16] {
+        match self {
+            Self::Affine => &[32, 64, 128],
+            Self::Mxfp4 | Self::Mxfp8 => &[32],
+            Self::Nvfp4 => &[16],
+        }
+    }
+
+    /// Whether a group has a bias beside its scale. Where it has none, the scale is one byte: a power of two, or an
+    /// 8-bit float.
+    #[must_use]
+    pub fn has_biases(self) -> bool {
+        self == Self::Affine
+    }
+}
+
 /// How one matrix is quantized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Quantization {
@@ -38,13 +81,7 @@ pub struct Quantization {
 impl fmt::Display for Quantization {
     /// `affine 4-bit g64`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mode = match self.mode {
-            Mode::Affine => "affine",
-            Mode::Mxfp4 => "mxfp4",
-            Mode::Mxfp8 => "mxfp8",
-            Mode::Nvfp4 => "nvfp4",
-        };
-        write!(formatter, "{mode} {}-bit g{}", self.bits, self.group)
+        write!(formatter, "{} {}-bit g{}", self.mode.name(), self.bits, self.group)
     }
 }
 
@@ -102,26 +139,44 @@ impl Table {
     }
 }
 
-/// Reads `mode`, `bits` and `group_size` and refuses what this build cannot compute with.
+/// Reads `mode`, `bits` and `group_size` and refuses what the mode does not have.
 fn rule(fields: &Fields<'_>) -> Result<Quantization> {
     if fields.get("quant_method").is_some() {
         return Err(fields.wrong("quant_method", "absent (only MLX's own quantization is supported)"));
     }
-    let mode = match fields.get("mode").map(|_| fields.text("mode")).transpose()? {
-        None | Some("affine") => Mode::Affine,
-        Some("mxfp4") => Mode::Mxfp4,
-        Some("mxfp8") => Mode::Mxfp8,
-        Some("nvfp4") => Mode::Nvfp4,
-        Some(_) => return Err(fields.wrong("mode", "a known quantization mode (\"affine\")")),
-    };
-    if mode != Mode::Affine {
-        return Err(fields.wrong("mode", "\"affine\" (this mode is not supported yet)"));
+    if fields.get("global_scale").is_some_and(|value| *value != Value::Bool(false)) {
+        return Err(
+            fields.wrong("global_scale", "false or absent (scales of whole matrices are not supported)")
+        );
     }
-    let bits = u8::try_from(fields.count("bits")?).ok().filter(|bits| [2, 3, 4, 5, 6, 8].contains(bits));
-    let group = u16::try_from(fields.count("group_size")?).ok().filter(|group| [32, 64, 128].contains(group));
+    let mode = match fields.get("mode") {
+        None => Mode::Affine,
+        Some(_) => named(fields.text("mode")?).ok_or_else(|| fields.wrong("mode", &known()))?,
+    };
+    let bits = u8::try_from(fields.count("bits")?).ok().filter(|bits| mode.widths().contains(bits));
+    let group = u16::try_from(fields.count("group_size")?).ok().filter(|group| mode.groups().contains(group));
     Ok(Quantization {
         mode,
-        bits: bits.ok_or_else(|| fields.wrong("bits", "2, 3, 4, 5, 6 or 8"))?,
-        group: group.ok_or_else(|| fields.wrong("group_size", "32, 64 or 128"))?,
+        bits: bits.ok_or_else(|| fields.wrong("bits", &choice(mode, mode.widths())))?,
+        group: group.ok_or_else(|| fields.wrong("group_size", &choice(mode, mode.groups())))?,
     })
+}
+
+fn named(name: &str) -> Option<Mode> {
+    Mode::ALL.into_iter().find(|mode| mode.name() == name)
+}
+
+fn known() -> String {
+    let names: Vec<String> = Mode::ALL.iter().map(|mode| format!("{:?}", mode.name())).collect();
+    format!("a known quantization mode ({})", names.join(", "))
+}
+
+/// Such as `2, 3, 4, 5, 6 or 8 (affine)`.
+fn choice<T: fmt::Display>(mode: Mode, values: &[T]) -> String {
+    let texts: Vec<String> = values.iter().map(T::to_string).collect();
+    let list = match texts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => texts.concat(),
+    };
+    format!("{list} ({})", mode.name())
 }

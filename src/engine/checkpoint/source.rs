@@ -1,10 +1,14 @@
-//! Where a checkpoint's files come from: a folder, or the program itself.
+//! Where a checkpoint's files come from: a folder, a GGUF file, or the program itself.
 
 use super::bytes::Bytes;
 use super::error::{CheckpointError, Result};
 use super::fields::{Fields, parse};
+use super::gguf::{self, Gguf};
+use super::tensor::TensorView;
+use super::{header, names};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,16 +16,21 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     Folder(PathBuf),
+    /// One file; what its metadata amounts to counts as files beside it.
+    Gguf(Gguf),
     Embedded(String, Vec<(&'static str, Bytes)>),
 }
 
 impl Source {
-    /// A folder that has to be there.
-    pub(super) fn folder(path: &Path) -> Result<Self> {
+    /// A folder or a GGUF file that has to be there.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        if gguf::is_gguf(path) && !path.is_dir() {
+            return gguf::open(path).map(Self::Gguf);
+        }
         let fail = |source| CheckpointError::Io { file: path.display().to_string(), source };
         if !fs::metadata(path).map_err(fail)?.is_dir() {
             return Err(fail(std::io::Error::other(
-                "not a folder; a checkpoint is a folder with config.json",
+                "not a folder; a checkpoint is a folder with config.json, or a .gguf file",
             )));
         }
         Ok(Self::Folder(path.to_owned()))
@@ -31,10 +40,10 @@ impl Source {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Embedded(name, _) => name.clone(),
+            Self::Gguf(file) => shown_name(file.path.file_stem()),
             Self::Folder(path) => {
                 let full = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-                full.file_name()
-                    .map_or_else(|| "checkpoint".to_owned(), |name| name.to_string_lossy().into_owned())
+                shown_name(full.file_name())
             }
         }
     }
@@ -43,6 +52,7 @@ impl Source {
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Folder(path) => path.display().to_string(),
+            Self::Gguf(file) => file.path.display().to_string(),
             Self::Embedded(name, _) => format!("{name} (embedded)"),
         }
     }
@@ -51,6 +61,7 @@ impl Source {
     pub(super) fn label(&self, file: &str) -> String {
         match self {
             Self::Folder(path) => path.join(file).display().to_string(),
+            Self::Gguf(whole) => format!("{} (as {file})", whole.path.display()),
             Self::Embedded(name, _) => format!("{name} (embedded)/{file}"),
         }
     }
@@ -61,6 +72,9 @@ impl Source {
             Self::Embedded(_, files) => {
                 let found = files.iter().find(|(name, _)| *name == file);
                 Ok(found.map(|(_, bytes)| bytes.clone()))
+            }
+            Self::Gguf(whole) => {
+                Ok(whole.files.iter().find(|(name, _)| *name == file).map(|(_, bytes)| bytes.clone()))
             }
             Self::Folder(path) => match Bytes::map(&path.join(file)) {
                 Err(CheckpointError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
@@ -76,11 +90,24 @@ impl Source {
         self.find(file)?.ok_or_else(|| self.incomplete(format!("there is no {file} in it")))
     }
 
+    /// The tensors of a weight file, by canonical names.
+    pub(super) fn tensors(&self, file: &str) -> Result<Vec<(String, TensorView)>> {
+        if let Self::Gguf(whole) = self {
+            return Ok(whole.tensors.clone());
+        }
+        let found = header::tensors(&self.label(file).into(), &self.need(file)?)?;
+        Ok(found.into_iter().map(|tensor| (names::canonical(&tensor.name_in_file), tensor)).collect())
+    }
+
     /// The files that hold the weights: `model.safetensors`, else the shards of `model.safetensors.index.json`,
     /// else the only `.safetensors` file.
     pub(super) fn weight_files(&self) -> Result<Weights> {
         const SINGLE: &str = "model.safetensors";
         const INDEX: &str = "model.safetensors.index.json";
+        if let Self::Gguf(whole) = self {
+            let name = whole.path.display().to_string();
+            return Ok(Weights { files: vec![name], promised: Vec::new() });
+        }
         let names = self.safetensors()?;
         if names.iter().any(|name| name == SINGLE) {
             return Ok(Weights { files: vec![SINGLE.to_owned()], promised: Vec::new() });
@@ -98,6 +125,7 @@ impl Source {
     fn safetensors(&self) -> Result<Vec<String>> {
         let mut names = match self {
             Self::Embedded(_, files) => files.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            Self::Gguf(_) => Vec::new(),
             Self::Folder(path) => file_names(path)
                 .map_err(|source| CheckpointError::Io { file: path.display().to_string(), source })?,
         };
@@ -117,6 +145,10 @@ pub(super) struct Weights {
     pub(super) files: Vec<String>,
     /// Tensor name as in the file, and file.
     pub(super) promised: Vec<(String, String)>,
+}
+
+fn shown_name(name: Option<&OsStr>) -> String {
+    name.map_or_else(|| "checkpoint".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 fn file_names(folder: &Path) -> std::io::Result<Vec<String>> {

@@ -27,6 +27,8 @@ pub enum Kind {
     Float,
     /// Packed codes of a quantized matrix: U32.
     Codes,
+    /// Scales of a mode that has no biases, an exponent or an 8-bit float each: U8.
+    Byte,
 }
 
 impl TensorView {
@@ -49,6 +51,7 @@ impl TensorView {
         let (fits, expected) = match kind {
             Kind::Float => (matches!(self.dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16), "F32, F16 or BF16"),
             Kind::Codes => (self.dtype == Dtype::U32, "U32"),
+            Kind::Byte => (self.dtype == Dtype::U8, "U8"),
         };
         if fits {
             return Ok(());

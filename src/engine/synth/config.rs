@@ -1,18 +1,19 @@
 //! The config.json of a synthetic checkpoint, as the programs of its family write it. It names no end of text,
 //! because random text has none.
 
-use super::geometry::{Bits, Geometry, Sizes, Style, sizes};
+use super::geometry::{Geometry, Sizes, Storage, Style, sizes};
+use crate::engine::checkpoint::Quantization;
 use serde_json::{Value, json};
 
 /// Modules of a layer with experts that are never stored in fewer bits than 8.
 pub(super) const EIGHT_BITS: [&str; 2] = ["gate", "shared_expert_gate"];
 
 /// Flat in Hugging Face form; in MLX form with its quantization, and nested where the family's released files are.
-pub(super) fn config(geometry: Geometry, bits: Bits) -> Value {
+pub(super) fn config(geometry: Geometry, storage: Storage) -> Value {
     let sizes = sizes(geometry);
     let mut text = text_config(geometry, &sizes);
-    let Some(code) = bits.code() else { return text };
-    let quantization = quantization(&sizes, code);
+    let Some(how) = storage.quantization(sizes.group) else { return text };
+    let quantization = quantization(&sizes, how);
     if !sizes.style.nested() {
         text["quantization"] = quantization.clone();
         text["quantization_config"] = quantization;
@@ -32,8 +33,8 @@ pub(super) fn config(geometry: Geometry, bits: Bits) -> Value {
 }
 
 /// One rule for all matrices, except that mlx-lm keeps routers and gates of shared experts in 8 bits.
-fn quantization(sizes: &Sizes, code: usize) -> Value {
-    let mut rules = json!({"group_size": sizes.group, "bits": code, "mode": "affine"});
+fn quantization(sizes: &Sizes, Quantization { mode, bits, group }: Quantization) -> Value {
+    let mut rules = json!({"group_size": group, "bits": bits, "mode": mode.name()});
     let prefix = if sizes.style.nested() { "language_model." } else { "" };
     for layer in 0..sizes.layers {
         for name in EIGHT_BITS.iter().filter(|_| sizes.experts[0] > 0) {

@@ -1,5 +1,6 @@
 //! The shapes that can be asked for.
 
+use crate::engine::checkpoint::{Mode, Quantization};
 use std::str::FromStr;
 
 /// A word that names no geometry or no width.
@@ -58,31 +59,50 @@ impl FromStr for Geometry {
 
 /// How matrices are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bits {
+pub enum Storage {
     /// Affine 4-bit codes, MLX form.
     Four,
     /// Affine 8-bit codes, MLX form.
     Eight,
     /// bfloat16, Hugging Face form.
     Sixteen,
+    /// 4-bit floats with a power of two for each 32, MLX form.
+    Mxfp4,
+    /// 8-bit floats with a power of two for each 32, MLX form.
+    Mxfp8,
+    /// 4-bit floats with an 8-bit float scale for each 16, MLX form.
+    Nvfp4,
 }
 
-impl Bits {
-    /// All widths by the names that the command line takes.
-    pub const NAMES: [(&'static str, Self); 3] =
+impl Storage {
+    /// The widths by the names that the command line takes; codes are affine.
+    pub const WIDTHS: [(&'static str, Self); 3] =
         [("4", Self::Four), ("8", Self::Eight), ("16", Self::Sixteen)];
+    /// The other modes by the names that the command line takes.
+    pub const MODES: [(&'static str, Self); 3] =
+        [("mxfp4", Self::Mxfp4), ("mxfp8", Self::Mxfp8), ("nvfp4", Self::Nvfp4)];
 
-    /// Bits of a code, `None` for plain numbers.
-    pub(super) fn code(self) -> Option<usize> {
-        match self {
-            Self::Four => Some(4),
-            Self::Eight => Some(8),
-            Self::Sixteen => None,
-        }
+    /// Both, by name.
+    pub const NAMES: [(&'static str, Self); 6] = {
+        let ([four, eight, sixteen], [mxfp4, mxfp8, nvfp4]) = (Self::WIDTHS, Self::MODES);
+        [four, eight, sixteen, mxfp4, mxfp8, nvfp4]
+    };
+
+    /// How codes stand for numbers, `None` for plain numbers; affine codes in groups of `group`.
+    pub(super) fn quantization(self, group: u16) -> Option<Quantization> {
+        let (mode, bits, group) = match self {
+            Self::Four => (Mode::Affine, 4, group),
+            Self::Eight => (Mode::Affine, 8, group),
+            Self::Sixteen => return None,
+            Self::Mxfp4 => (Mode::Mxfp4, 4, 32),
+            Self::Mxfp8 => (Mode::Mxfp8, 8, 32),
+            Self::Nvfp4 => (Mode::Nvfp4, 4, 16),
+        };
+        Some(Quantization { mode, bits, group })
     }
 }
 
-impl FromStr for Bits {
+impl FromStr for Storage {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
@@ -133,7 +153,7 @@ pub(super) struct Sizes {
     pub(super) vocab: usize,
     pub(super) tied: bool,
     /// Inputs that share a scale in quantized checkpoints.
-    pub(super) group: usize,
+    pub(super) group: u16,
 }
 
 /// The numbers of a geometry.

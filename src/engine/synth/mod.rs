@@ -6,13 +6,14 @@
 
 mod config;
 mod geometry;
+mod packed;
 mod plan;
 mod random;
 mod sample;
 mod values;
 mod write;
 
-pub use geometry::{Bits, Geometry, UnknownName};
+pub use geometry::{Geometry, Storage, UnknownName};
 pub use sample::{resized, sample};
 pub use write::{SynthError, Written, write};
 
@@ -22,7 +23,7 @@ pub struct Synth {
     /// The shapes.
     pub geometry: Geometry,
     /// The storage of matrices.
-    pub bits: Bits,
+    pub storage: Storage,
     /// Chooses the weights.
     pub seed: u64,
 }

@@ -2,10 +2,11 @@
 
 use super::Synth;
 use super::config::{EIGHT_BITS, config};
-use super::geometry::{Bits, Sizes, Style, sizes};
+use super::geometry::{Sizes, Storage, Style, sizes};
+use super::packed::Part;
 use super::values::Values;
 use crate::engine::checkpoint::layout::{Parameter, Role, parameters};
-use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form, Mixer};
+use crate::engine::checkpoint::{CheckpointError, Config, Dtype, Form, Mixer, Mode, Quantization};
 use serde_json::Value;
 
 /// Spread of the logits: far from flat, and far from a single favourite.
@@ -25,7 +26,7 @@ pub(super) struct Stored {
     pub(super) dtype: Dtype,
     pub(super) shape: Vec<usize>,
     pub(super) values: Values,
-    /// The name of its random stream; a matrix's scales and biases share one, so that biases can follow scales.
+    /// The name of its random stream. Parts of a matrix that are made of the same numbers share one.
     pub(super) stream: String,
 }
 
@@ -33,6 +34,14 @@ impl Stored {
     /// Elements.
     pub(super) fn count(&self) -> usize {
         self.shape.iter().product()
+    }
+
+    /// Numbers drawn to fill it: more than its elements where several are packed into one.
+    pub(super) fn draws(&self) -> usize {
+        match self.values {
+            Values::Packed { per_element, .. } => self.count() * per_element,
+            _ => self.count(),
+        }
     }
 
     /// Bytes of an element.
@@ -53,15 +62,15 @@ pub(super) struct Plan {
 
 /// Plans a checkpoint. The configuration is read back as any other, so what is written can be opened.
 pub(super) fn plan(what: &Synth) -> Result<Plan, CheckpointError> {
-    plan_of(what, config(what.geometry, what.bits))
+    plan_of(what, config(what.geometry, what.storage))
 }
 
 /// Plans a checkpoint of another configuration at the same storage.
 pub(super) fn plan_of(what: &Synth, config: Value) -> Result<Plan, CheckpointError> {
     let read = Config::parse(("config.json", config.to_string().as_bytes()), None)?;
-    let form = form(&read, what.bits);
+    let form = form(&read, what.storage);
     let list = parameters(&read, form);
-    let store = Store { sizes: sizes(what.geometry), bits: what.bits, form };
+    let store = Store { sizes: sizes(what.geometry), storage: what.storage, form };
     let mut tensors: Vec<Stored> = list.iter().flat_map(|parameter| store.tensors(parameter)).collect();
     tensors.sort_by(|a, b| b.width().cmp(&a.width()).then_with(|| a.name.cmp(&b.name)));
     let parameters = list.iter().map(|parameter| parameter.shape.iter().product::<usize>()).sum();
@@ -69,27 +78,27 @@ pub(super) fn plan_of(what: &Synth, config: Value) -> Result<Plan, CheckpointErr
 }
 
 /// Convolutions come in two forms; a model without them has one.
-fn form(config: &Config, bits: Bits) -> Form {
+fn form(config: &Config, storage: Storage) -> Form {
     if !config.layers.iter().any(|mixer| matches!(mixer, Mixer::DeltaNet(_))) {
         return Form::Plain;
     }
-    if bits == Bits::Sixteen { Form::HuggingFace } else { Form::Mlx }
+    if storage == Storage::Sixteen { Form::HuggingFace } else { Form::Mlx }
 }
 
 /// How parameters become tensors.
 struct Store {
     sizes: Sizes,
-    bits: Bits,
+    storage: Storage,
     form: Form,
 }
 
 impl Store {
     fn tensors(&self, parameter: &Parameter) -> Vec<Stored> {
         // As in released checkpoints, which keep these two in f32 until a program converts them.
-        let exact = if self.bits == Bits::Sixteen { Dtype::F32 } else { Dtype::BF16 };
+        let exact = if self.storage == Storage::Sixteen { Dtype::F32 } else { Dtype::BF16 };
         let centre = if self.form == Form::HuggingFace { 0.0 } else { 1.0 };
         let (dtype, values) = match parameter.role {
-            Role::Experts if self.bits == Bits::Sixteen => return self.experts(parameter),
+            Role::Experts if self.storage == Storage::Sixteen => return self.experts(parameter),
             Role::Embedding | Role::Matrix | Role::Experts => return self.matrix(parameter),
             Role::Norm => (Dtype::BF16, Values::Bell { mean: centre, deviation: NORM_DEVIATION }),
             Role::PlainNorm => (exact, Values::Bell { mean: 1.0, deviation: NORM_DEVIATION }),
@@ -102,7 +111,7 @@ impl Store {
         vec![Stored { name, dtype, shape: parameter.shape.clone(), values, stream }]
     }
 
-    /// A matrix, or a stack of them, in plain numbers or as codes, scales and biases.
+    /// A matrix, or a stack of them, in plain numbers, or as codes, scales and, in the affine mode, biases.
     fn matrix(&self, parameter: &Parameter) -> Vec<Stored> {
         let (rows, inputs) = parameter.shape.split_at(parameter.shape.len() - 1);
         let (inputs, deviation) = (inputs[0], deviation(parameter));
@@ -111,28 +120,31 @@ impl Store {
             let stream = format!("{}.{stream}", parameter.path);
             Stored { name, dtype, shape: [rows, &[columns]].concat(), values, stream }
         };
-        let Some((code, group)) = self.rule(&parameter.path) else {
-            return vec![part(
-                "weight",
-                Dtype::BF16,
-                inputs,
-                Values::Bell { mean: 0.0, deviation },
-                "weight",
-            )];
+        let bell = Values::Bell { mean: 0.0, deviation };
+        let Some(how) = self.rule(&parameter.path) else {
+            return vec![part("weight", Dtype::BF16, inputs, bell, "weight")];
         };
-        let (levels, groups) = (1_u16 << code, inputs / group);
+        let (per_word, group) = (32 / usize::from(how.bits), usize::from(how.group));
+        if how.mode.has_biases() {
+            let levels = 1_u16 << how.bits;
+            return vec![
+                part("weight", Dtype::U32, inputs / per_word, Values::Codes, "weight"),
+                part("scales", Dtype::BF16, inputs / group, Values::Scales { levels, deviation }, "scales"),
+                part("biases", Dtype::BF16, inputs / group, Values::Biases { levels, deviation }, "scales"),
+            ];
+        }
+        let packed = |part, per_element| Values::Packed { deviation, how, part, per_element };
         vec![
-            part("weight", Dtype::U32, inputs * code / 32, Values::Codes, "weight"),
-            part("scales", Dtype::BF16, groups, Values::Scales { levels, deviation }, "scales"),
-            part("biases", Dtype::BF16, groups, Values::Biases { levels, deviation }, "scales"),
+            part("weight", Dtype::U32, inputs / per_word, packed(Part::Codes, per_word), "weight"),
+            part("scales", Dtype::U8, inputs / group, packed(Part::Scales, group), "weight"),
         ]
     }
 
-    /// Bits of a code and the group of a matrix, `None` for plain numbers; see the configuration's own rules.
-    fn rule(&self, path: &str) -> Option<(usize, usize)> {
-        let code = self.bits.code()?;
+    /// How a matrix is quantized, `None` for plain numbers; see the configuration's own rules.
+    fn rule(&self, path: &str) -> Option<Quantization> {
+        let how = self.storage.quantization(self.sizes.group)?;
         let eight = EIGHT_BITS.iter().any(|name| path.ends_with(&format!(".mlp.{name}")));
-        Some(if eight { (8, 64) } else { (code, self.sizes.group) })
+        Some(if eight { Quantization { mode: Mode::Affine, bits: 8, group: 64 } } else { how })
     }
 
     /// Experts as Hugging Face files of the family store them: gate and up projections of all in one tensor, or a
@@ -164,7 +176,9 @@ impl Store {
     /// The name that programs of either form write.
     fn file_name(&self, canonical: &str) -> String {
         match self.sizes.style {
-            style if style.nested() && self.bits != Bits::Sixteen => format!("language_model.{canonical}"),
+            style if style.nested() && self.storage != Storage::Sixteen => {
+                format!("language_model.{canonical}")
+            }
             _ => canonical.to_owned(),
         }
     }

@@ -1,13 +1,15 @@
-//! A synthetic checkpoint in memory with one layer of each kind: enough to run every operation at a model's shapes.
+//! A synthetic checkpoint in memory with two layers, one of each kind where there are two: enough to run every operation at a model's shapes.
 //!
 //! Layers of one kind have the same shapes, so the others would only be measured again.
 
 use super::Synth;
 use super::config::config;
+use super::packed::written;
 use super::plan::plan_of;
 use super::values::{BLOCK, block};
 use super::write::header;
-use crate::engine::checkpoint::{Bytes, Checkpoint, CheckpointError};
+use crate::engine::checkpoint::{Bytes, Checkpoint};
+use crate::engine::error::Result;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 ///
 /// # Errors
 /// When the planned configuration cannot be read back, which would be a bug.
-pub fn sample(what: &Synth, name: &str) -> Result<Checkpoint, CheckpointError> {
+pub fn sample(what: &Synth, name: &str) -> Result<Checkpoint> {
     resized(what, name, &[])
 }
 
@@ -24,26 +26,31 @@ pub fn sample(what: &Synth, name: &str) -> Result<Checkpoint, CheckpointError> {
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn resized(what: &Synth, name: &str, sizes: &[(&str, usize)]) -> Result<Checkpoint, CheckpointError> {
-    let plan = plan_of(what, two_layers(config(what.geometry, what.bits), sizes))?;
+pub fn resized(what: &Synth, name: &str, sizes: &[(&str, usize)]) -> Result<Checkpoint> {
+    let plan = plan_of(what, two_layers(config(what.geometry, what.storage), sizes))?;
     let mut weights = header(&plan.tensors, plan.form);
     for stored in &plan.tensors {
         let blocks: Vec<usize> = (0..stored.count().div_ceil(BLOCK)).collect();
         let drawn: Vec<Vec<u8>> = blocks.par_iter().map(|index| block(stored, what.seed, *index)).collect();
-        weights.extend(drawn.concat());
+        weights.extend(written(stored, drawn)?.concat());
     }
     let config = Bytes::from_vec(plan.config.to_string().into_bytes());
-    Checkpoint::in_memory(
-        name,
-        vec![("config.json", config), ("model.safetensors", Bytes::from_vec(weights))],
-    )
+    let files = vec![("config.json", config), ("model.safetensors", Bytes::from_vec(weights))];
+    Ok(Checkpoint::in_memory(name, files)?)
 }
 
 fn two_layers(mut config: Value, sizes: &[(&str, usize)]) -> Value {
     let nested = config.get("text_config").is_some();
     let text = if nested { &mut config["text_config"] } else { &mut config };
     text["num_hidden_layers"] = json!(2);
-    text["layer_types"] = json!(["linear_attention", "full_attention"]);
+    for (key, value) in [
+        ("layer_types", json!(["linear_attention", "full_attention"])),
+        ("full_attention_interval", json!(2)),
+    ] {
+        if text.get(key).is_some() {
+            text[key] = value;
+        }
+    }
     for (key, size) in sizes {
         text[*key] = json!(size);
     }

@@ -1,8 +1,9 @@
 //! Fills blocks of tensors with numbers of the right spread.
 
+use super::packed::Part;
 use super::plan::Stored;
 use super::random::Generator;
-use crate::engine::checkpoint::Dtype;
+use crate::engine::checkpoint::{Dtype, Quantization};
 use half::bf16;
 
 /// Elements drawn by one generator. Part of what fixes the bytes.
@@ -19,32 +20,38 @@ pub(super) enum Values {
     Scales { levels: u16, deviation: f32 },
     /// The bias that centres the codes of the group with the scale of the same stream.
     Biases { levels: u16, deviation: f32 },
+    /// Bell-shaped f32 numbers that become codes or scales, so many in an element.
+    Packed { deviation: f32, how: Quantization, part: Part, per_element: usize },
     /// `ln A`, A from 0.5 to 16: how fast a state forgets, as Mamba-2 draws it.
     DecayLog,
     /// The value whose softplus is a step from 0.001 to 0.1, uniform in the logarithm.
     StepBias,
 }
 
-/// The bytes of one block of a tensor, little endian.
+/// The numbers of one block of a tensor, little endian: its bytes, or f32 that are still to be packed.
 pub(super) fn block(stored: &Stored, seed: u64, index: usize) -> Vec<u8> {
-    let count = BLOCK.min(stored.count() - index * BLOCK);
+    let count = BLOCK.min(stored.draws() - index * BLOCK);
     let mut generator = Generator::new(seed, &stored.stream, index as u64);
-    let mut bytes = Vec::with_capacity(count * stored.width() + 4);
+    let width = if matches!(stored.values, Values::Packed { .. }) { 4 } else { stored.width() };
+    let mut bytes = Vec::with_capacity(count * width + 4);
     for step in 0..count {
         match (stored.values, stored.dtype) {
             (Values::Codes, _) if step % 2 == 0 => bytes.extend(generator.bits().to_le_bytes()),
             (Values::Codes, _) => {} // the other half of the last draw
-            (values, Dtype::F32) => bytes.extend(number(values, &mut generator).to_le_bytes()),
+            (values @ Values::Packed { .. }, _) | (values, Dtype::F32) => {
+                bytes.extend(number(values, &mut generator).to_le_bytes());
+            }
             (values, _) => bytes.extend(bf16::from_f32(number(values, &mut generator)).to_le_bytes()),
         }
     }
-    bytes.truncate(count * stored.width());
+    bytes.truncate(count * width);
     bytes
 }
 
 fn number(values: Values, generator: &mut Generator) -> f32 {
     match values {
         Values::Bell { mean, deviation } => mean + deviation * generator.bell(),
+        Values::Packed { deviation, .. } => deviation * generator.bell(),
         Values::Codes => 0.0, // drawn whole in `block`
         Values::Scales { levels, deviation } => scale(levels, deviation, generator),
         Values::Biases { levels, deviation } => {

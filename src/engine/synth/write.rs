@@ -1,6 +1,7 @@
 //! Writes a planned checkpoint, tensor by tensor and block by block, into a folder that appears when it is whole.
 
 use super::Synth;
+use super::packed::written;
 use super::plan::{Plan, Stored, plan};
 use super::values::{BLOCK, block};
 use crate::engine::checkpoint::{CheckpointError, Form};
@@ -25,6 +26,9 @@ pub enum SynthError {
     /// The planned configuration cannot be read back: a bug of this program.
     #[error("plan a synthetic checkpoint: {0}")]
     Plan(#[from] CheckpointError),
+    /// MLX refused to quantize.
+    #[error(transparent)]
+    Quantize(#[from] crate::engine::Error),
 }
 
 /// What was written.
@@ -101,21 +105,21 @@ fn write_shard(
     shard: &[Stored],
     plan: &Plan,
     seed: u64,
-) -> Result<(), WriteError> {
+) -> Result<(), SynthError> {
     let mut file = part.file(name)?;
     file.write(&header(shard, plan.form))?;
     for stored in shard {
         write_tensor(&mut file, stored, seed)?;
     }
-    file.finish()
+    Ok(file.finish()?)
 }
 
-fn write_tensor(file: &mut PartFile, stored: &Stored, seed: u64) -> Result<(), WriteError> {
-    let blocks: Vec<usize> = (0..stored.count().div_ceil(BLOCK)).collect();
+fn write_tensor(file: &mut PartFile, stored: &Stored, seed: u64) -> Result<(), SynthError> {
+    let blocks: Vec<usize> = (0..stored.draws().div_ceil(BLOCK)).collect();
     for some in blocks.chunks(AT_ONCE) {
         let drawn: Vec<Vec<u8>> = some.par_iter().map(|index| block(stored, seed, *index)).collect();
-        for bytes in &drawn {
-            file.write(bytes)?;
+        for bytes in written(stored, drawn)? {
+            file.write(&bytes)?;
         }
     }
     Ok(())
@@ -155,10 +159,10 @@ fn index(shards: &[&[Stored]], files: &[String]) -> Value {
 mod tests {
     use super::{Synth, write, write_sharded};
     use crate::engine::checkpoint::{Checkpoint, Form};
-    use crate::engine::synth::{Bits, Geometry};
+    use crate::engine::synth::{Geometry, Storage};
 
-    fn tiny(bits: Bits, seed: u64) -> Synth {
-        Synth { geometry: Geometry::Tiny, bits, seed }
+    fn tiny(storage: Storage, seed: u64) -> Synth {
+        Synth { geometry: Geometry::Tiny, storage, seed }
     }
 
     fn opened(what: &Synth) -> (tempfile::TempDir, Checkpoint) {
@@ -169,10 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn every_width_opens_as_what_it_is() {
-        let texts = [Some("affine 4-bit g64"), Some("affine 8-bit g64"), None];
-        for ((_, bits), text) in Bits::NAMES.into_iter().zip(texts) {
-            let (_folder, checkpoint) = opened(&tiny(bits, 1));
+    fn every_storage_opens_as_what_it_is() {
+        let texts = [
+            Some("affine 4-bit g64"),
+            Some("affine 8-bit g64"),
+            None,
+            Some("mxfp4 4-bit g32"),
+            Some("mxfp8 8-bit g32"),
+            Some("nvfp4 4-bit g16"),
+        ];
+        for ((_, storage), text) in Storage::WIDTHS.into_iter().chain(Storage::MODES).zip(texts) {
+            let (_folder, checkpoint) = opened(&tiny(storage, 1));
             let summary = checkpoint.summary();
             assert_eq!(summary.quantization.as_deref(), text);
             let form = if text.is_some() { Form::Mlx } else { Form::HuggingFace };
@@ -185,21 +196,24 @@ mod tests {
 
     #[test]
     fn one_seed_gives_one_digest() {
-        let digest = |bits, seed| opened(&tiny(bits, seed)).1.digest();
-        assert_eq!(digest(Bits::Four, 1), "a5c14dbd626d4459fdb3f086af170cb5ca10ab8988f80be12a81ac1ea7964853");
+        let digest = |storage, seed| opened(&tiny(storage, seed)).1.digest();
         assert_eq!(
-            digest(Bits::Sixteen, 1),
+            digest(Storage::Four, 1),
+            "a5c14dbd626d4459fdb3f086af170cb5ca10ab8988f80be12a81ac1ea7964853"
+        );
+        assert_eq!(
+            digest(Storage::Sixteen, 1),
             "2995908de63555c772aaab63162df09b8c668faae38ca5bce47d881a3b787e3e"
         );
-        assert_ne!(digest(Bits::Four, 1), digest(Bits::Four, 2));
+        assert_ne!(digest(Storage::Four, 1), digest(Storage::Four, 2));
     }
 
     #[test]
     fn shards_hold_the_same_model() {
         let folder = tempfile::tempdir().unwrap();
         let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
-        assert_eq!(write(&tiny(Bits::Four, 1), &whole).unwrap().files, ["model.safetensors"]);
-        let written = write_sharded(&tiny(Bits::Four, 1), &cut, 2_000_000).unwrap();
+        assert_eq!(write(&tiny(Storage::Four, 1), &whole).unwrap().files, ["model.safetensors"]);
+        let written = write_sharded(&tiny(Storage::Four, 1), &cut, 2_000_000).unwrap();
         assert_eq!(written.files.len(), 3);
         let digests = [whole, cut].map(|path| Checkpoint::open(&path).unwrap().digest());
         assert_eq!(digests[0], digests[1]);
@@ -209,7 +223,7 @@ mod tests {
     fn a_folder_in_use_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         crate::transcript::files::write_whole(&folder.path().join("mine"), b"kept").unwrap();
-        let says = write(&tiny(Bits::Four, 1), folder.path()).unwrap_err().to_string();
+        let says = write(&tiny(Storage::Four, 1), folder.path()).unwrap_err().to_string();
         assert!(says.ends_with("the folder is not empty"), "{says}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -16,7 +16,7 @@ pub(super) fn predict(question: &Question) -> Prediction {
         | Kind::AttentionByRow
         | Kind::AttentionCopied
         | Kind::AttentionMaterialised => "matmul, softmax, matmul",
-        Kind::RowByRow | Kind::Rope | Kind::DeltaChain => "row by row",
+        Kind::RowByRow | Kind::Rope | Kind::DeltaChain | Kind::Experts => "row by row",
         Kind::DeltaChunked => {
             return Prediction::changes("one step", (1, "products over a chunk"), "formula");
         }

@@ -24,7 +24,7 @@ pub(super) fn predict(capability: u32, question: &Question) -> Prediction {
         }
         Kind::AttentionByRow => Prediction::equal("as plain decoding", "M on H200"),
         // cuDNN at one row asks for slices of a cache of a multiple of 256 positions, which copies are not.
-        Kind::AttentionCopied | Kind::Rope | Kind::Other => Prediction::Unknown,
+        Kind::AttentionCopied | Kind::Rope | Kind::Experts | Kind::Other => Prediction::Unknown,
         Kind::AttentionMaterialised => Prediction::changes("gemv", (2, "cublasLt"), "S"),
         Kind::RowByRow => Prediction::equal("row by row", "S"),
         Kind::DeltaChain => Prediction::equal("one step a row", "S"),

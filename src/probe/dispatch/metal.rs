@@ -23,7 +23,7 @@ pub(super) fn predict(chip: (u32, char), question: &Question) -> Prediction {
         Kind::DeltaChunked => Prediction::changes("one step", (1, "products over a chunk"), "formula"),
         // A sum over the last axis takes another kernel from 32 rows of the reduction on, whatever T is.
         Kind::DeltaChain => Prediction::equal("one step a row", "S"),
-        Kind::AttentionCopied | Kind::Rope | Kind::Other => Prediction::Unknown,
+        Kind::AttentionCopied | Kind::Rope | Kind::Experts | Kind::Other => Prediction::Unknown,
     }
 }
 

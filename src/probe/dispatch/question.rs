@@ -56,6 +56,8 @@ pub enum Kind {
     DeltaChain,
     /// The recurrence by chunks.
     DeltaChunked,
+    /// Choosing experts, and the products of the chosen ones.
+    Experts,
     /// Nothing is known of it.
     Other,
 }

@@ -66,6 +66,7 @@ fn equal(kernel: &str, source: &str) -> Predicted {
 fn kind(compared: &Compared, checkpoint: &Checkpoint, (route, before): (Route, usize)) -> Kind {
     let (site, shape) = (compared.site, &compared.shape);
     match (site.op.group(), route) {
+        _ if site.op.is_of_experts() => Kind::Experts,
         (Group::Linear, _) => {
             let matrix = matrix(quantization(site, checkpoint));
             Kind::Linear { matrix, inputs: compared.inputs.unwrap_or(0), outputs: shape[shape.len() - 1] }
@@ -127,5 +128,16 @@ fn module(site: Site, checkpoint: &Checkpoint) -> String {
         (_, Some("mlp")) => "mlp.",
         (_, Some(_)) => "",
     };
-    format!("model.layers.{}.{part}{name}", site.layer.unwrap_or(0))
+    format!("model.layers.{}.{part}{}", site.layer.unwrap_or(0), in_block(name))
+}
+
+/// The checkpoint's name of an operation inside its block; layers with experts have names of their own.
+fn in_block(name: &str) -> String {
+    match (name, name.strip_prefix("expert_"), name.strip_prefix("shared_")) {
+        ("router", ..) => "gate".to_owned(),
+        ("shared_gate", ..) => "shared_expert_gate".to_owned(),
+        (_, Some(inner), _) => format!("switch_mlp.{inner}"),
+        (_, _, Some(inner)) => format!("shared_expert.{inner}"),
+        _ => name.to_owned(),
+    }
 }

@@ -220,14 +220,15 @@ fn asked(journal: &Journal) -> String {
     let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let shard = journal.header.shard.map_or_else(String::new, |shard| format!(" of shard {shard}"));
     let routes = if definition.routes.is_empty() { "the default routes" } else { &definition.routes };
+    let cells = journal.cells().len();
+    let s = if cells == 1 { "" } else { "s" };
     format!(
-        "{} in {}, {} {} on {}, {routes}: {} cells{shard}, each walked {} positions past its prompt.",
+        "{} in {}, {} {} on {}, {routes}: {cells} cell{s}{shard}, each walked {} positions past its prompt.",
         or(&definition.model.name),
         or(&definition.model.dtype),
         or(&definition.backend.name),
         or(&definition.backend.version),
         or(&definition.backend.device),
-        journal.cells().len(),
         definition.walk,
     )
 }
