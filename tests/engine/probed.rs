@@ -13,7 +13,7 @@ use exactness::engine::op::{Group, Op};
 use exactness::engine::plant::{Plant, Planted};
 use exactness::engine::round;
 use exactness::engine::session::{Request, Session};
-use exactness::engine::synth::{Bits, Geometry, Synth, resized};
+use exactness::engine::synth::{Geometry, Storage, Synth, resized};
 use exactness::engine::tap::Silent;
 use exactness::probe::dispatch::Machine;
 use exactness::probe::exact::Inputs;
@@ -37,7 +37,7 @@ struct Grounds<'m> {
 }
 
 fn small() -> (Checkpoint, TextModel) {
-    let what = Synth { geometry: Geometry::Tiny, bits: Bits::Sixteen, seed: 0 };
+    let what = Synth { geometry: Geometry::Tiny, storage: Storage::Sixteen, seed: 0 };
     let checkpoint = resized(&what, "sample", &SMALL).unwrap();
     let model = TextModel::load(&checkpoint, Dtype::Float32).unwrap();
     (checkpoint, model)
@@ -276,7 +276,7 @@ fn what_a_probe_cannot_say() {
 
 #[test]
 fn hazards_past_what_was_covered_are_listed() {
-    let what = Synth { geometry: Geometry::Tiny, bits: Bits::Four, seed: 0 };
+    let what = Synth { geometry: Geometry::Tiny, storage: Storage::Four, seed: 0 };
     let checkpoint = resized(&what, "sample", &SMALL).unwrap();
     let model = TextModel::load(&checkpoint, Dtype::Float32).unwrap();
     let inputs = Inputs::record(&model, &walk(2), &SEEDS, &|| {}).unwrap();
