@@ -53,7 +53,7 @@ proptest! {
         let bytes = std::fs::read(&path).unwrap();
         let kept = cut.index(bytes.len() + 1);
         std::fs::write(&path, &bytes[..kept]).unwrap();
-        let finished = bytes[..kept].iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
+        let finished = String::from_utf8_lossy(&bytes[..kept]).matches('\n').count().saturating_sub(1);
         let (again, resumed) = go_on(folder.path(), &definition, false, &[]);
         prop_assert_eq!(&again[..], &ran[finished..], "no finished cell is run again");
         prop_assert_eq!(resumed, uncut);
