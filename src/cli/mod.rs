@@ -20,6 +20,8 @@ pub mod laws;
 #[cfg(feature = "engine")]
 pub mod model;
 #[cfg(feature = "engine")]
+pub mod numbers;
+#[cfg(feature = "engine")]
 pub mod op_parity;
 #[cfg(feature = "engine")]
 pub mod probe;
@@ -34,6 +36,12 @@ pub mod schema;
 pub mod settings;
 pub mod show;
 pub mod spell;
+#[cfg(feature = "engine")]
+pub mod sweep;
+#[cfg(feature = "engine")]
+pub mod sweep_cell;
+#[cfg(feature = "engine")]
+pub mod sweep_merge;
 #[cfg(feature = "engine")]
 pub mod synth;
 pub mod usage;
@@ -70,6 +78,8 @@ enum Verb {
     Schema(schema::Schema),
     Show(show::Show),
     #[cfg(feature = "engine")]
+    Sweep(sweep::SweepArgs),
+    #[cfg(feature = "engine")]
     Synth(synth::Args),
 }
 
@@ -98,6 +108,8 @@ impl Cli {
             Verb::RunArm(verb) => verb.run(),
             Verb::Schema(verb) => verb.run(),
             Verb::Show(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Sweep(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Synth(args) => synth::run(&args),
         }

@@ -9,6 +9,7 @@ pub mod parity;
 pub mod probe;
 pub mod provenance;
 pub mod shown;
+pub mod sweep;
 pub mod table;
 
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};
