@@ -83,8 +83,9 @@ fn sequence(
 ) -> Result<Footer> {
     let ids = prompt.ids.as_deref().unwrap_or_default();
     let request = Request { sequence: prompt.sequence, prompt: ids, max_tokens: bench.max_tokens };
-    let mut tap = tap(bench, spec);
-    let mut session = Session::new(bench.model, bench.options, tap.as_mut())?;
+    let (mut silent, mut planted) = (Silent, planted(bench, spec));
+    let tap: &mut dyn Tap = planted.as_mut().map_or(&mut silent, |planted| planted);
+    let mut session = Session::new(bench.model, bench.options, tap)?;
     let mut recorder = FileRecorder::new(writer, bench.progress);
     let (decoded, counters) = match spec.width {
         None => (classic::decode(&mut session, &request, &mut recorder)?, None),
@@ -98,14 +99,16 @@ fn sequence(
     };
     let (prefill, decode) = recorder.times();
     run.add(&decoded.tokens, counters.as_ref(), (prefill, decode));
+    run.blank_rows += recorder.blank_rows();
+    run.struck.extend(planted.iter().flat_map(Planted::struck).map(ToString::to_string));
     Ok(footer(bench, prompt.sequence, decoded, counters))
 }
 
 /// Faults in plain decoding would part it from the arms for another reason, so it gets only what asks for it.
-fn tap(bench: &Bench<'_>, spec: ArmSpec) -> Box<dyn Tap> {
+fn planted(bench: &Bench<'_>, spec: ArmSpec) -> Option<Planted> {
     let here = |plant: &&Plant| spec.width.is_some() || plant.reaches_chain();
     let plants: Vec<Plant> = bench.plants.iter().filter(here).copied().collect();
-    if plants.is_empty() { Box::new(Silent) } else { Box::new(Planted::new(&plants)) }
+    (!plants.is_empty()).then(|| Planted::new(&plants))
 }
 
 fn footer(bench: &Bench<'_>, sequence: i64, decoded: Decoded, counters: Option<Counters>) -> Footer {

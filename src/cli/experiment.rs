@@ -159,8 +159,7 @@ impl Prepared<'_> {
         let runs = run_all(&bench, arms, &self.out, &bar)?;
         bar.finish();
         let mut experiment = judged(runs)?;
-        let planted = self.setup.plants.iter().map(|plant| format!("A fault was planted: {plant}."));
-        experiment.says.extend(planted);
+        experiment.take_plants(&self.setup.plants.iter().map(ToString::to_string).collect::<Vec<_>>());
         Ok(experiment)
     }
 

@@ -44,8 +44,8 @@ pub struct OpParity {
     /// Storage of matrices: affine codes of 4 or 8 bits, bfloat16 (16), mxfp4, mxfp8, nvfp4; default: all. What has no matrix is measured with the first alone.
     #[arg(long, value_name = "MODES", value_parser = one_of(&Storage::NAMES), value_delimiter = ',', conflicts_with = "model")]
     modes: Vec<Storage>,
-    /// Most rows of a block.
-    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    /// Most rows of a block; a block of one would be held against itself.
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=512))]
     max_rows: u32,
     /// Try every number of rows. Default: 1 to 16, some past it, and all between two that answer differently.
     #[arg(long)]

@@ -38,6 +38,12 @@ pub struct ArmRun {
     /// The streams, by prompt.
     #[serde(skip)]
     pub streams: Vec<Vec<TokenId>>,
+    /// Planted faults that changed something, as they are written.
+    #[serde(skip)]
+    pub struck: Vec<String>,
+    /// Logit rows without a finite best entry.
+    #[serde(skip)]
+    pub blank_rows: u64,
 }
 
 impl ArmRun {
@@ -57,6 +63,8 @@ impl ArmRun {
             decode_seconds: 0.0,
             stream_sha256: String::new(),
             streams: Vec::new(),
+            struck: Vec::new(),
+            blank_rows: 0,
         }
     }
 
@@ -121,6 +129,20 @@ impl Experiment {
         let verdict = outcomes::verdict(&runs, &outcomes, judgement.verdict);
         let says = outcomes::sentences(&runs, &outcomes, verdict);
         Self { version: EXPERIMENT_VERSION, verdict, says, outcomes, runs, judgement }
+    }
+
+    /// Says which faults were planted. One that no forward reached has tried nothing, so equal text says nothing.
+    pub fn take_plants(&mut self, plants: &[String]) {
+        for plant in plants {
+            if self.runs.iter().any(|run| run.struck.contains(plant)) {
+                self.says.push(format!("A fault was planted: {plant}."));
+                continue;
+            }
+            self.says.push(format!("The fault {plant} never struck: no run computed what it names."));
+            if self.verdict.exit_code() == 0 {
+                self.verdict = Verdict::NotRun;
+            }
+        }
     }
 
     /// One row a run.

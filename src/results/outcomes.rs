@@ -188,12 +188,16 @@ impl Outcome {
 
 /// How the experiment ends.
 ///
-/// The judge's word stands, but for two cases that it cannot see from one arm at a time: speculative arms of which
-/// none proposed a token have not tried speculation, and plain decoding alone was compared with its repeat.
+/// The judge's word stands, but for three cases that it cannot see from one arm at a time: where plain decoding's
+/// logits are no numbers its text is none either, speculative arms of which none proposed a token have not tried
+/// speculation, and plain decoding alone was compared with its repeat.
 #[must_use]
 pub fn verdict(runs: &[ArmRun], outcomes: &[Outcome], judged: Verdict) -> Verdict {
     if judged.exit_code() != 0 {
         return judged;
+    }
+    if blank_rows(runs) > 0 {
+        return Verdict::Vacuous;
     }
     let arms: Vec<&ArmRun> = runs.iter().filter(|run| run.width.is_some()).collect();
     if !arms.is_empty() {
@@ -202,6 +206,11 @@ pub fn verdict(runs: &[ArmRun], outcomes: &[Outcome], judged: Verdict) -> Verdic
     let mut nulls = outcomes.iter().filter(|outcome| outcome.role == Role::NullArm).peekable();
     let compared = nulls.peek().is_some();
     if compared && nulls.all(|null| null.verdict == Verdict::Identical) { Verdict::Identical } else { judged }
+}
+
+/// Rows of plain decoding without a finite best entry.
+fn blank_rows(runs: &[ArmRun]) -> u64 {
+    runs.iter().filter(|run| run.width.is_none()).map(|run| run.blank_rows).sum()
 }
 
 /// What the verdict alone does not say, one sentence a fact.
@@ -218,6 +227,11 @@ pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec
             "No arm proposed a token, so nothing was speculated; equal text says nothing about it."
                 .to_owned(),
         );
+    }
+    if let blank @ 1.. = blank_rows(runs) {
+        says.push(format!(
+            "{blank} rows of plain decoding have no finite best logit, so its text says nothing: see to the weights or the --dtype."
+        ));
     }
     says
 }
@@ -275,7 +289,7 @@ fn of_rows(outcome: &Outcome) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, PartedAt, Role, RowCount, distribution, of_prompts, of_rows, verdict};
+    use super::{Outcome, PartedAt, Role, RowCount, distribution, of_prompts, of_rows, sentences, verdict};
     use crate::algebra::{Difference, Verdict};
     use crate::results::arms::ArmRun;
     use std::path::Path;
@@ -333,6 +347,17 @@ mod tests {
         assert_eq!(judged(&[run(None, 0), run(Some(1), 0), run(Some(4), 3)]), Verdict::Identical);
         let differs = Verdict::Differs(Difference::Undecided);
         assert_eq!(verdict(&[run(None, 0), run(Some(1), 0)], &[], differs), differs);
+    }
+
+    #[test]
+    fn text_chosen_from_no_numbers_is_vacuous() {
+        let runs = [ArmRun { blank_rows: 2, ..run(None, 0) }, run(Some(4), 3)];
+        assert_eq!(verdict(&runs, &[], Verdict::Identical), Verdict::Vacuous);
+        let says = sentences(&runs, &[], Verdict::Vacuous);
+        assert!(says.iter().any(|one| one.starts_with("2 rows of plain decoding")), "{says:?}");
+        // What a planted or overflowing block computes is for the comparison to find.
+        let runs = [run(None, 0), ArmRun { blank_rows: 2, ..run(Some(4), 3) }];
+        assert_eq!(verdict(&runs, &[], Verdict::Identical), Verdict::Identical);
     }
 
     #[test]

@@ -114,6 +114,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 /// When `write` or the system refuses; nothing is left under the final name.
 pub fn place_whole(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), WriteError> {
     let fail = |source| WriteError { path: path.to_owned(), source };
+    // A device or a pipe is written to: a rename would put a file in its place, `/dev/null` for everybody.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return write(path).map_err(fail);
+    }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(fail)?;
     }
@@ -239,6 +243,18 @@ mod tests {
         assert!(says.ends_with("the folder is not empty"), "{says}");
         drop(PartFolder::create(&folder.path().join("other")).unwrap().file("b").unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_stays_one() {
+        use std::os::unix::fs::{FileTypeExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        // A link stands for the device itself, which a test must not put at risk.
+        let path = folder.path().join("null");
+        symlink("/dev/null", &path).unwrap();
+        write_whole(&path, b"one").unwrap();
+        assert!(std::fs::metadata(&path).unwrap().file_type().is_char_device());
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Planted {
     calls: Vec<usize>,
     /// The last row that a site gave in the forward before, where a plant wants it.
     before: BTreeMap<Site, Array>,
+    /// Which of the plants have changed a row.
+    struck: Vec<bool>,
 }
 
 impl Planted {
@@ -28,7 +30,24 @@ impl Planted {
     #[must_use]
     pub fn new(plants: &[Plant]) -> Self {
         let forward = Forward { side: Side::Prefill, position: 0, rows: 0 };
-        Self { plants: plants.to_vec(), forward, calls: Vec::new(), before: BTreeMap::new() }
+        Self {
+            plants: plants.to_vec(),
+            forward,
+            calls: Vec::new(),
+            before: BTreeMap::new(),
+            struck: vec![false; plants.len()],
+        }
+    }
+
+    /// The plants that have changed a row by now; the others have not been tried.
+    pub fn struck(&self) -> impl Iterator<Item = &Plant> {
+        self.plants.iter().zip(&self.struck).filter_map(|(plant, struck)| struck.then_some(plant))
+    }
+
+    fn strike(&mut self, plant: &Plant) {
+        for (one, struck) in self.plants.iter().zip(&mut self.struck) {
+            *struck |= one == plant;
+        }
     }
 
     fn here(&self, site: Site) -> Vec<Plant> {
@@ -45,13 +64,21 @@ impl Planted {
             .collect()
     }
 
-    fn changed(&self, plant: &Plant, site: Site, output: Array) -> Result<Array> {
+    fn changed(&mut self, plant: &Plant, site: Site, output: Array) -> Result<Array> {
         let axis = site.op.row_axis();
         let targets = self.targets(plant, output.dim(axis));
         if !targets.iter().any(|(hit, _)| *hit) {
             return Ok(output);
         }
-        match (plant.change, self.before.get(&site)) {
+        let before = self.before.get(&site).cloned();
+        let acts = matches!(
+            (plant.change, &before),
+            (Change::Ulp(_) | Change::Value(_), _) | (Change::Stale, Some(_))
+        );
+        if acts {
+            self.strike(plant);
+        }
+        match (plant.change, before) {
             (Change::Stale, Some(before)) => {
                 let hits: Vec<bool> = targets.iter().map(|(hit, _)| *hit).collect();
                 merged(&output, axis, &hits, |_| Ok(before.clone()))
@@ -115,6 +142,7 @@ impl Tap for Planted {
         if !hits.contains(&true) {
             return Ok(output);
         }
+        self.strike(&plant);
         let halves = in_halves(call.inputs, kernels)?;
         merged(&output, call.axis, &hits, |row| rows_of(&halves, call.axis, row, row + 1))
     }

@@ -30,7 +30,7 @@ pub fn resized(what: &Synth, name: &str, sizes: &[(&str, usize)]) -> Result<Chec
     let plan = plan_of(what, two_layers(config(what.geometry, what.storage), sizes))?;
     let mut weights = header(&plan.tensors, plan.form);
     for stored in &plan.tensors {
-        let blocks: Vec<usize> = (0..stored.count().div_ceil(BLOCK)).collect();
+        let blocks: Vec<usize> = (0..stored.draws().div_ceil(BLOCK)).collect();
         let drawn: Vec<Vec<u8>> = blocks.par_iter().map(|index| block(stored, what.seed, *index)).collect();
         weights.extend(written(stored, drawn)?.concat());
     }
@@ -55,4 +55,18 @@ fn two_layers(mut config: Value, sizes: &[(&str, usize)]) -> Value {
         text[*key] = json!(size);
     }
     config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sample;
+    use crate::engine::synth::{Geometry, Storage, Synth};
+
+    #[test]
+    fn matrices_of_many_blocks_are_whole_in_every_storage() {
+        for (name, storage) in Storage::NAMES {
+            let made = sample(&Synth { geometry: Geometry::Tiny, storage, seed: 1 }, "sample");
+            assert!(made.is_ok(), "{name}: {:?}", made.err());
+        }
+    }
 }
