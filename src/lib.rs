@@ -19,4 +19,7 @@ pub mod arms; // arm specifications, and running one into a transcript
 #[cfg(feature = "engine")]
 pub mod probe; // what one operation, and one checkpoint, does to bytes on this machine
 
+#[cfg(feature = "engine")]
+pub mod sweep; // lengths × seeds × widths, resumable
+
 pub mod cli; // one file a verb

@@ -22,3 +22,4 @@ mod reader;
 mod readings;
 mod recorder;
 mod schema;
+mod sweep;

@@ -20,7 +20,11 @@ pub mod laws;
 #[cfg(feature = "engine")]
 pub mod model;
 #[cfg(feature = "engine")]
+pub mod numbers;
+#[cfg(feature = "engine")]
 pub mod op_parity;
+#[cfg(feature = "engine")]
+pub mod probe;
 #[cfg(feature = "engine")]
 pub mod prompted;
 #[cfg(feature = "engine")]
@@ -32,6 +36,12 @@ pub mod schema;
 pub mod settings;
 pub mod show;
 pub mod spell;
+#[cfg(feature = "engine")]
+pub mod sweep;
+#[cfg(feature = "engine")]
+pub mod sweep_cell;
+#[cfg(feature = "engine")]
+pub mod sweep_merge;
 #[cfg(feature = "engine")]
 pub mod synth;
 pub mod usage;
@@ -60,11 +70,15 @@ enum Verb {
     Laws(laws::Laws),
     #[cfg(feature = "engine")]
     OpParity(op_parity::OpParity),
+    #[cfg(feature = "engine")]
+    Probe(probe::ProbeArgs),
     Rows(rows::Rows),
     #[cfg(feature = "engine")]
     RunArm(run_arm::RunArm),
     Schema(schema::Schema),
     Show(show::Show),
+    #[cfg(feature = "engine")]
+    Sweep(sweep::SweepArgs),
     #[cfg(feature = "engine")]
     Synth(synth::Args),
 }
@@ -87,11 +101,15 @@ impl Cli {
             Verb::Laws(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::OpParity(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Probe(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::RunArm(verb) => verb.run(),
             Verb::Schema(verb) => verb.run(),
             Verb::Show(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Sweep(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Synth(args) => synth::run(&args),
         }

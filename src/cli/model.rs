@@ -74,7 +74,9 @@ impl ModelArgs {
         Ok(Loaded { checkpoint, model, tokenizer })
     }
 
-    fn activations(&self, checkpoint: &Checkpoint) -> Dtype {
+    /// The dtype to compute in.
+    #[must_use]
+    pub fn activations(&self, checkpoint: &Checkpoint) -> Dtype {
         match (self.dtype, identity::on_gpu()) {
             (Some(told), _) => told.dtype(),
             (None, false) => Dtype::Float32,

@@ -21,3 +21,18 @@ pub fn command_line() -> Vec<String> {
     }
     words
 }
+
+/// The setting that lets widths be used whose bytes differ, as written; nothing where it is not set, or no text.
+#[must_use]
+pub fn allow_inexact() -> String {
+    std::env::var("EXACTNESS_ALLOW_INEXACT").unwrap_or_default()
+}
+
+/// The user's folder for what can be made again; `None` where the system does not say.
+#[must_use]
+pub fn cache_folder() -> Option<std::path::PathBuf> {
+    let named = |name| std::env::var_os(name).filter(|path| !path.is_empty()).map(std::path::PathBuf::from);
+    let own = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+    let folder = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(own)));
+    folder.map(|folder| folder.join("exactness"))
+}

@@ -6,8 +6,10 @@ pub mod comparing;
 pub mod judgement;
 pub mod outcomes;
 pub mod parity;
+pub mod probe;
 pub mod provenance;
 pub mod shown;
+pub mod sweep;
 pub mod table;
 
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};

@@ -40,6 +40,38 @@ impl Appender {
         Ok(Self { file, path: path.to_owned(), length: 0 })
     }
 
+    /// Opens `path` to write on, or creates it, and holds it against every other process that would do the same.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be made or opened, or another process holds it.
+    pub fn held(path: &Path) -> Result<Self, WriteError> {
+        let fail = |source| WriteError { path: path.to_owned(), source };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(fail)?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path).map_err(fail)?;
+        match file.try_lock() {
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(fail(io::Error::other("another process is writing it")));
+            }
+            // Some network file systems have no locks; then nobody holds the file.
+            Ok(()) | Err(fs::TryLockError::Error(_)) => {}
+        }
+        let length = file.metadata().map_err(fail)?.len();
+        Ok(Self { file, path: path.to_owned(), length })
+    }
+
+    /// Cuts the file back to its first `length` bytes.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn cut(&mut self, length: u64) -> Result<(), WriteError> {
+        let cut = self.file.set_len(length);
+        cut.map_err(|source| WriteError { path: self.path.clone(), source })?;
+        self.length = length;
+        Ok(())
+    }
+
     /// Bytes written so far; where the next record starts.
     #[must_use]
     pub fn length(&self) -> u64 {
@@ -58,6 +90,13 @@ impl Appender {
         }
         self.length += record.len() as u64;
         Ok(())
+    }
+}
+
+impl Drop for Appender {
+    fn drop(&mut self) {
+        // Closing the file alone does not let go of it while a process that was forked meanwhile has it too.
+        let _ = self.file.unlock();
     }
 }
 
@@ -239,6 +278,22 @@ mod tests {
         assert_eq!(file.length(), 4);
         assert!(Appender::create(&path).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"one\n");
+    }
+
+    #[test]
+    fn a_held_file_is_written_on_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/journal");
+        let mut file = Appender::held(&path).unwrap();
+        file.append(b"one\ntw").unwrap();
+        let says = Appender::held(&path).unwrap_err().to_string();
+        assert!(says.ends_with("another process is writing it"), "{says}");
+        drop(file);
+        let mut file = Appender::held(&path).unwrap();
+        assert_eq!(file.length(), 6);
+        file.cut(4).unwrap();
+        file.append(b"three\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one\nthree\n");
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod bench;
 mod experiments;
 mod help;
 #[cfg(feature = "engine")]
+mod probe;
+#[cfg(feature = "engine")]
 mod readme;
 #[cfg(feature = "engine")]
 mod whole_lines;

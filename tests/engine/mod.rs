@@ -2,9 +2,12 @@
 
 mod exactness;
 mod families;
+mod gate;
 mod goldens;
 mod parity;
 mod plants;
+mod probed;
 mod quantized;
 mod recorded;
 mod support;
+mod walk;

@@ -27,7 +27,7 @@ fn settings() -> Settings {
 }
 
 /// Shapes at which half precision, slow on a CPU, takes no time: every matrix has one or two groups of 64 inputs.
-const SMALL: [(&str, usize); 10] = [
+pub(super) const SMALL: [(&str, usize); 10] = [
     ("hidden_size", 64),
     ("intermediate_size", 128),
     ("vocab_size", 256),

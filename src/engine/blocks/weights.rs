@@ -141,12 +141,11 @@ impl<'a> Weights<'a> {
     fn lent(&self, view: &TensorView) -> Result<Array> {
         let shape: Vec<i32> = view.shape.iter().map(|&side| dim(side)).collect();
         let dtype = stored(view)?;
-        let array = if view.bytes.is_aligned(raw::size_of_dtype(dtype)) {
-            raw::from_bytes(Lent(view.bytes.clone()), &shape, dtype)?
+        let bytes = Lent(view.bytes.clone());
+        let array = if bytes.0.is_aligned(raw::size_of_dtype(dtype)) {
+            raw::from_bytes(bytes, &shape, dtype)?
         } else {
-            let copy = view.bytes.to_vec();
-            view.bytes.let_go();
-            raw::from_bytes(copy, &shape, dtype)?
+            raw::from_bytes(bytes.to_vec(), &shape, dtype)?
         };
         self.held.borrow_mut().push(array.clone());
         Ok(array)

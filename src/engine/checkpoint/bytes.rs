@@ -1,5 +1,8 @@
 //! Weight bytes that can be lent: mapped from a file, embedded in the program, or made in memory; never copied.
 //!
+//! A format that is not computed with as it is gives recipes: the bytes are made when a clone is first read, and go
+//! with that clone, so that a checkpoint does not stay in memory beside what the device made of it.
+//!
 //! Whoever holds a [`Bytes`] keeps the mapping alive, so an array library can be given the address together with
 //! a clone as its keep-alive. This file holds the two unsafe calls of the checkpoint reader.
 
@@ -9,7 +12,7 @@ use std::fmt;
 use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A range of bytes and its owner. Cloning is cheap and does not copy the bytes.
 #[derive(Clone)]
@@ -23,6 +26,19 @@ enum Owner {
     Mapped(Arc<Mmap>),
     Static(&'static [u8]),
     Made(Arc<Vec<u8>>),
+    Unpacked(Unpacked),
+}
+
+/// Bytes that are made on demand; each clone makes its own.
+struct Unpacked {
+    recipe: Arc<dyn Fn() -> Vec<u8> + Send + Sync>,
+    made: OnceLock<Vec<u8>>,
+}
+
+impl Clone for Unpacked {
+    fn clone(&self) -> Self {
+        Self { recipe: Arc::clone(&self.recipe), made: OnceLock::new() }
+    }
 }
 
 impl Bytes {
@@ -37,6 +53,25 @@ impl Bytes {
     pub fn from_vec(bytes: Vec<u8>) -> Self {
         let range = 0..bytes.len();
         Self { owner: Owner::Made(Arc::new(bytes)), range }
+    }
+
+    /// `length` bytes that `recipe` makes whenever a clone is first read.
+    #[must_use]
+    pub fn unpacked(length: usize, recipe: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
+        let unpacked = Unpacked { recipe: Arc::new(recipe), made: OnceLock::new() };
+        Self { owner: Owner::Unpacked(unpacked), range: 0..length }
+    }
+
+    /// Number of bytes; makes none.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// True when there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
     }
 
     /// Maps a whole file, read-only.
@@ -133,6 +168,9 @@ impl Deref for Bytes {
             Owner::Mapped(map) => &map[self.range.clone()],
             Owner::Static(bytes) => &bytes[self.range.clone()],
             Owner::Made(bytes) => &bytes[self.range.clone()],
+            Owner::Unpacked(unpacked) => {
+                &unpacked.made.get_or_init(|| (unpacked.recipe)())[self.range.clone()]
+            }
         }
     }
 }
@@ -142,6 +180,7 @@ impl fmt::Debug for Bytes {
         let owner = match self.owner {
             Owner::Mapped(_) => "mapped",
             Owner::Made(_) => "made",
+            Owner::Unpacked(_) => "unpacked",
             Owner::Static(_) => "embedded",
         };
         write!(formatter, "{} {owner} bytes", self.len())
@@ -151,6 +190,8 @@ impl fmt::Debug for Bytes {
 #[cfg(test)]
 mod tests {
     use super::{Bytes, Lent};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn a_slice_of_a_slice_stays_inside() {
@@ -160,6 +201,22 @@ mod tests {
         #[expect(clippy::reversed_empty_ranges, reason = "the reversed range is what is tested")]
         let reversed = bytes.slice(3..2);
         assert!(reversed.is_none());
+    }
+
+    #[test]
+    fn every_clone_makes_its_own_bytes_when_it_is_read() {
+        let times = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&times);
+        let bytes = Bytes::unpacked(3, move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            vec![1, 2, 3]
+        });
+        let part = bytes.slice(1..3).unwrap();
+        assert_eq!((bytes.len(), part.len(), times.load(Ordering::Relaxed)), (3, 2, 0));
+        assert_eq!((&part[..], &part[..]), (&[2, 3][..], &[2, 3][..]));
+        assert_eq!(times.load(Ordering::Relaxed), 1);
+        assert_eq!(&*bytes.clone(), &[1, 2, 3]);
+        assert_eq!(times.load(Ordering::Relaxed), 2);
     }
 
     #[test]

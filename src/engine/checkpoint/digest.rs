@@ -5,6 +5,7 @@
 //! `x`, and the SHA-256 of each 16 MiB of its bytes, separated by spaces. Sharding, prefixes, tensor order and
 //! ignored parts do not change it. The pieces are what makes it fast: they are hashed on all cores.
 
+use super::bytes::Lent;
 use super::open::Checkpoint;
 use super::tensor::TensorView;
 use crate::transcript::digest::{Digester, sha256};
@@ -16,26 +17,25 @@ impl Checkpoint {
     /// The checkpoint's digest, 64 lower-case hexadecimal digits. Reads every byte.
     #[must_use]
     pub fn digest(&self) -> String {
-        let pieces: Vec<&[u8]> = self.tensors().flat_map(|(_, tensor)| tensor.bytes.chunks(PIECE)).collect();
-        let digests: Vec<String> = pieces.into_par_iter().map(sha256).collect();
+        let tensors: Vec<&TensorView> = self.tensors().map(|(_, tensor)| tensor).collect();
+        let digests: Vec<Vec<String>> = tensors.into_par_iter().map(pieces).collect();
         let mut digests = digests.into_iter();
         let mut digester = Digester::default();
         digester.update(format!("config {}\n", sha256(self.config_bytes())).as_bytes());
         for (name, tensor) in self.tensors() {
-            let count = tensor.bytes.len().div_ceil(PIECE);
-            digester.update(line(name, tensor, digests.by_ref().take(count)).as_bytes());
+            digester.update(line(name, tensor, &digests.next().unwrap_or_default()).as_bytes());
         }
         digester.finish()
     }
 }
 
-fn line(name: &str, tensor: &TensorView, digests: impl Iterator<Item = String>) -> String {
+/// The digests of a tensor's pieces. Its bytes do not stay in memory.
+fn pieces(tensor: &TensorView) -> Vec<String> {
+    Lent(tensor.bytes.clone()).par_chunks(PIECE).map(sha256).collect()
+}
+
+fn line(name: &str, tensor: &TensorView, digests: &[String]) -> String {
     let sides: Vec<String> = tensor.shape.iter().map(usize::to_string).collect();
-    let mut line = format!("{name} {} {}", tensor.dtype, sides.join("x"));
-    for digest in digests {
-        line.push(' ');
-        line.push_str(&digest);
-    }
-    line.push('\n');
-    line
+    let words = [&[name.to_owned(), tensor.dtype.to_string(), sides.join("x")], digests].concat();
+    format!("{}\n", words.join(" "))
 }

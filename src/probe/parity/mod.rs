@@ -13,5 +13,7 @@ mod settings;
 mod ties;
 mod truth;
 
+pub(super) use question::stored_matrix;
+
 pub use measure::{Measured, Subject, measure};
 pub use settings::{Settings, Wanted};

@@ -96,6 +96,7 @@ fn key_heads(site: Site, checkpoint: &Checkpoint) -> i32 {
     }
 }
 
+/// As the dispatch tables see a stored matrix.
 fn matrix(stored: Option<Quantization>) -> Matrix {
     let Some(stored) = stored else { return Matrix::Dense };
     let group = i32::from(stored.group);
@@ -103,6 +104,11 @@ fn matrix(stored: Option<Quantization>) -> Matrix {
         Mode::Affine => Matrix::Affine { bits: i32::from(stored.bits), group },
         Mode::Mxfp4 | Mode::Mxfp8 | Mode::Nvfp4 => Matrix::Float { group },
     }
+}
+
+/// The matrix behind a site, as the dispatch tables see it.
+pub(in crate::probe) fn stored_matrix(site: Site, checkpoint: &Checkpoint) -> Matrix {
+    matrix(quantization(site, checkpoint))
 }
 
 /// How the module behind a site is quantized; a module that is not there counts as dense.

@@ -99,32 +99,43 @@ fn tensor(
         };
         (canonical, TensorView { file: Arc::clone(file), name_in_file, dtype, shape, bytes })
     };
-    let Some(bits) = entry.kind.bits() else {
-        let Kind::Plain(dtype) = entry.kind else { return Ok(Vec::new()) };
-        let bytes = heads
-            .map_or_else(|| bytes.clone(), |heads| Bytes::from_vec(ordered(entry, bytes, heads).concat()));
+    let (bytes, rows, kind) = (bytes.clone(), entry.shape.first().copied().unwrap_or(0), entry.kind);
+    let Some(bits) = kind.bits() else {
+        let Kind::Plain(dtype) = kind else { return Ok(Vec::new()) };
+        let bytes = match heads {
+            None => bytes,
+            Some(heads) => Bytes::unpacked(bytes.len(), move || ordered(rows, &bytes, heads).concat()),
+        };
         return Ok(vec![view("weight", dtype, entry.shape.clone(), bytes)]);
     };
     let [outputs, inputs] = *entry.shape.as_slice() else {
         let says = format!("shape {:?}: only matrices may be quantized", entry.shape);
         return Err(CheckpointError::Tensor { file: file.to_string(), tensor: entry.name.to_owned(), says });
     };
-    let mut parts = Parts::default();
-    match heads {
-        Some(heads) => ordered(entry, bytes, heads).iter().for_each(|row| parts.extend(entry.kind, row)),
-        None => parts.extend(entry.kind, bytes),
-    }
+    let part = |length: usize, pick: fn(Parts) -> Vec<u8>| {
+        let bytes = bytes.clone();
+        Bytes::unpacked(length, move || {
+            let mut parts = Parts::default();
+            match heads {
+                Some(heads) => ordered(rows, &bytes, heads).iter().for_each(|row| parts.extend(kind, row)),
+                None => parts.extend(kind, &bytes),
+            }
+            pick(parts)
+        })
+    };
     let groups = vec![outputs, inputs / BLOCK];
+    let halves = outputs * (inputs / BLOCK) * 2;
+    let codes = part(outputs * (inputs * bits / 32) * 4, |parts| parts.codes);
     Ok(vec![
-        view("weight", Dtype::U32, vec![outputs, inputs * bits / 32], Bytes::from_vec(parts.codes)),
-        view("scales", Dtype::F16, groups.clone(), Bytes::from_vec(parts.scales)),
-        view("biases", Dtype::F16, groups, Bytes::from_vec(parts.biases)),
+        view("weight", Dtype::U32, vec![outputs, inputs * bits / 32], codes),
+        view("scales", Dtype::F16, groups.clone(), part(halves, |parts| parts.scales)),
+        view("biases", Dtype::F16, groups, part(halves, |parts| parts.biases)),
     ])
 }
 
 /// The rows of a permuted projection in the order `[heads, 2, D / 2]`; the file has `[heads, D / 2, 2]`.
-fn ordered<'a>(entry: &Entry<'_>, bytes: &'a [u8], heads: usize) -> Vec<&'a [u8]> {
-    let (rows, half) = (entry.shape[0], entry.shape[0] / heads / 2);
+fn ordered(rows: usize, bytes: &[u8], heads: usize) -> Vec<&[u8]> {
+    let half = rows / heads / 2;
     let length = bytes.len() / rows;
     let row = |index: usize| {
         let (head, side, pair) = (index / (2 * half), index / half % 2, index % half);

@@ -1,0 +1,243 @@
+//! `exactness probe`: are a checkpoint's blocks byte-identical to plain decoding on this machine, and how far was looked?
+
+use super::exit::Failure;
+use super::experiment::{refuse_misplaced, width};
+use super::model::{Loaded, ModelArgs};
+use super::{console, settings};
+use crate::arms::identity;
+use crate::engine::Error;
+use crate::engine::cache::Rewind;
+use crate::engine::inventory;
+use crate::engine::plant::{Plant, Sides};
+use crate::engine::routes::{Defaults, Routes};
+use crate::engine::rows::dtype_name;
+use crate::probe::dispatch::Machine;
+use crate::probe::exact::{INPUTS, Inputs};
+use crate::probe::gate::{Demand, Gate, is_on};
+use crate::probe::hazards::About;
+use crate::probe::memo::Memo;
+use crate::probe::walk::{Blocks, Reach, Walk};
+use crate::results::probe::{Key, Probe, Probed, WidthLine};
+use anyhow::Context as _;
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Holds blocks of each width against plain decoding, from one state, on drawn prompts: bytes of logits and of the state
+/// left behind.
+///
+/// Three inputs; equal means equal on all. Every position is put at every row of a block, rejected proposals and the
+/// rewinds after them among it. The verdict covers the positions that it names and no others. Verdicts are remembered by
+/// model, width, routes, dtype, library, version and device, and a gate asks for them.
+#[derive(Debug, clap::Args)]
+pub struct ProbeArgs {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Rows of a block.
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_values_t = [2, 4], value_parser = width)]
+    widths: Vec<usize>,
+    /// How blocks compute, as in `attention=block,linear=rows:6`.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
+    routes: Routes,
+    /// Ids of a prompt: the first position that is covered.
+    #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    length: u32,
+    /// Tokens past the prompt: how many positions are covered.
+    #[arg(long, default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    walk: u32,
+    /// Draws the first input; the others come from the seeds after it.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    seed: u64,
+    /// Where verdicts are remembered; default: gate.json in the user's cache folder.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_memo")]
+    memo: Option<PathBuf>,
+    /// Neither look verdicts up nor remember them.
+    #[arg(long)]
+    no_memo: bool,
+    /// Let the gate use widths that are not exact; `EXACTNESS_ALLOW_INEXACT=1` says the same.
+    #[arg(long)]
+    allow_inexact: bool,
+    /// Put a fault into the blocks, as in `op=o_proj,layer=3,row=1,from=80`; may be repeated. Such a verdict is not
+    /// remembered.
+    #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
+    plants: Vec<Plant>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Form::Human)]
+    format: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For a terminal
+    Human,
+    /// One JSON object
+    Json,
+    /// A table for a report
+    Markdown,
+}
+
+impl ProbeArgs {
+    /// Runs the verb.
+    ///
+    /// # Errors
+    /// When the model cannot be used, the routes or faults are not its own, MLX refuses or the verdicts cannot be kept.
+    pub fn run(self) -> anyhow::Result<u8> {
+        let mut gate = Gate::new(self.memo(), self.allow_inexact || is_on(&settings::allow_inexact()));
+        remark(gate.warning_at_start());
+        let loaded = self.model.load()?;
+        self.refuse(&loaded)?;
+        let keys = self.keys(&loaded);
+        let known = keys.iter().map(|key| self.remembered(&mut gate, key)).collect::<Vec<_>>();
+        if known.contains(&None) {
+            self.measure(&loaded, (&keys, &known), &mut gate)?;
+        }
+        let lines = keys.into_iter().zip(&known);
+        let widths = lines.filter_map(|(key, known)| self.line(&mut gate, key, known.is_some())).collect();
+        let planted = self.plants.iter().map(Plant::to_string).collect();
+        let probe = Probe::new(loaded.checkpoint.name(), planted, widths, settings::command_line());
+        console::out(&print(&probe, self.format)?);
+        Ok(probe.exit_code())
+    }
+
+    /// The verdicts that count here; a planted fault is no property of the machine.
+    fn memo(&self) -> Memo {
+        let default = || settings::cache_folder().map(|folder| folder.join("gate.json"));
+        match self.memo.clone().or_else(default) {
+            Some(path) if !self.no_memo && self.plants.is_empty() => {
+                let (memo, warning) = Memo::load(&path);
+                remark(warning);
+                memo
+            }
+            _ => Memo::in_memory(),
+        }
+    }
+
+    fn refuse(&self, loaded: &Loaded) -> Result<(), Failure> {
+        let layers = inventory::layers(loaded.model.config());
+        refuse_misplaced(&self.plants, &layers)?;
+        if let Some(says) = self.routes.misplaced(&layers) {
+            return Err(Failure::usage(format!("failed to set routes: {says}")));
+        }
+        let early = self.plants.iter().find(|plant| plant.sides == Sides::Prefill);
+        early.map_or(Ok(()), |plant| {
+            let says = "a probe begins after the prompt, which blocks and chain share";
+            Err(Failure::usage(format!("failed to plant {plant}: {says}")))
+        })
+    }
+
+    /// What the verdicts are about, one a width.
+    fn keys(&self, loaded: &Loaded) -> Vec<Key> {
+        let (backend, host) = (identity::backend(), identity::host());
+        let device = [backend.device, backend.driver, (!identity::on_gpu()).then_some(host.cpu).flatten()];
+        let device: Vec<String> = device.into_iter().flatten().collect();
+        let key = Key {
+            model: loaded.checkpoint.digest(),
+            width: 0,
+            window: "single".to_owned(),
+            routes: routes(&self.routes),
+            dtype: dtype_name(loaded.model.dtype()).to_owned(),
+            backend: backend.name.unwrap_or_default(),
+            version: backend.version.unwrap_or_default(),
+            device: device.join(", "),
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        self.widths.iter().map(|width| Key { width: *width as u64, ..key.clone() }).collect()
+    }
+
+    fn seeds(&self) -> Vec<u64> {
+        (0..INPUTS as u64).map(|more| self.seed.wrapping_add(more)).collect()
+    }
+
+    fn covered(&self) -> Option<(u64, u64)> {
+        let (from, count) = (u64::from(self.length), u64::from(self.walk));
+        (count > 0).then(|| (from, from + count - 1))
+    }
+
+    /// The verdict about just these positions and inputs.
+    fn remembered(&self, gate: &mut Gate, key: &Key) -> Option<Probed> {
+        let same = |one: &&Probed| (one.covered, &one.seeds) == (self.covered(), &self.seeds());
+        gate.memo_mut().verdicts(key).iter().find(same).cloned()
+    }
+
+    fn measure(
+        &self,
+        loaded: &Loaded,
+        (keys, known): (&[Key], &[Option<Probed>]),
+        gate: &mut Gate,
+    ) -> Result<(), Failure> {
+        let bar = console::Progress::counting(INPUTS + 1 + self.widths.len(), "walks");
+        let about = About {
+            checkpoint: &loaded.checkpoint,
+            dtype: loaded.model.dtype(),
+            machine: Machine::named(&keys[0].backend, &keys[0].version, &keys[0].device),
+            version: &keys[0].version,
+        };
+        bar.label("chain");
+        let inputs = Inputs::record(&loaded.model, &self.walk(), &self.seeds(), &|| bar.add(1));
+        let inputs = inputs.map_err(|error| stopped(&error))?;
+        for ((key, _), width) in
+            keys.iter().zip(known).zip(&self.widths).filter(|((_, known), _)| known.is_none())
+        {
+            bar.label(&format!("width {width}"));
+            let blocks = Blocks { width: *width, routes: self.routes.clone(), reach: Reach::EveryRow };
+            let probed = inputs.probe(&about, &blocks).map_err(|error| stopped(&error))?;
+            gate.memo_mut().remember(key.clone(), probed);
+            // After each width, so that a probe that is stopped later has not been for nothing.
+            gate.memo_mut().save().map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
+            bar.add(1);
+        }
+        bar.finish();
+        Ok(())
+    }
+
+    fn walk(&self) -> Walk {
+        Walk {
+            length: self.length as usize,
+            seed: self.seed,
+            tokens: self.walk as usize,
+            prefill_chunk: 512,
+            rewind: Rewind::KeepStates,
+            plants: self.plants.clone(),
+        }
+    }
+
+    fn line(&self, gate: &mut Gate, key: Key, remembered: bool) -> Option<WidthLine> {
+        let probed = self.remembered(gate, &key)?;
+        // Asked about a position at least: where nothing was compared, nothing is let through.
+        let (prompt, tokens) = (u64::from(self.length), u64::from(self.walk.max(1)) + 1);
+        let decision = gate.decide(&key, Demand { prompt, tokens, shorter: false });
+        let engages = decision.engages;
+        Some(WidthLine { key, probed, remembered, engages, says: decision.warning })
+    }
+}
+
+fn remark(warning: Option<String>) {
+    if let Some(warning) = warning {
+        console::note(&warning);
+    }
+}
+
+/// Everything that says how a block computes: defaults, overrides, rewind.
+fn routes(overrides: &Routes) -> String {
+    let parts = [Defaults::Verify.text().to_owned(), overrides.to_string(), "rewind=keep".to_owned()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
+}
+
+fn stopped(error: &Error) -> Failure {
+    match error {
+        Error::Request(says) => Failure::usage(format!("failed to {says}")),
+        _ => Failure::unavailable(format!("failed to probe: {error}")),
+    }
+}
+
+fn print(probe: &Probe, form: Form) -> anyhow::Result<String> {
+    let text = match form {
+        Form::Json => return serde_json::to_string_pretty(probe).context("print the probe"),
+        Form::Markdown => probe.table().markdown().trim_end().to_owned(),
+        Form::Human => {
+            let table = probe.table();
+            settings::columns().map_or_else(|| table.terminal(None), |width| table.folded(width))
+        }
+    };
+    let parts = [text, probe.sentences().join("\n"), probe.summary()];
+    Ok(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n"))
+}
