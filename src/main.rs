@@ -13,5 +13,5 @@ fn main() -> ExitCode {
             })
         },
     );
-    ExitCode::from(code)
+    ExitCode::from(if console::lost() { exit::UNAVAILABLE.max(code) } else { code })
 }

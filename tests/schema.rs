@@ -87,3 +87,20 @@ fn damaged_lines_do_not_fit() {
         assert!(!valid(&schema, &schema, &line), "{line}");
     }
 }
+
+/// Output that did not reach its file is not a success.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_exactness"))
+        .arg("schema")
+        .stdout(full)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    let says = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{says}");
+    assert!(says.starts_with("error: failed to write to standard output: "), "{says}");
+    assert_eq!(says.lines().count(), 1, "{says}");
+}

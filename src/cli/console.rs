@@ -2,10 +2,29 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Prints a result line. A reader that has gone away (`| head`) is not an error of ours.
+/// Set when results could not be printed.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints a result line. A reader that has gone away (`| head`) is not an error of ours, a full disk is one.
 pub fn out(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{}", harmless(text));
+    let mut terminal = io::stdout().lock();
+    let printed = writeln!(terminal, "{}", harmless(text)).and_then(|()| terminal.flush());
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            if !LOST.swap(true, Ordering::Relaxed) {
+                note(&format!("error: failed to write to standard output: {error}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether results were lost on the way to standard output.
+#[must_use]
+pub fn lost() -> bool {
+    LOST.load(Ordering::Relaxed)
 }
 
 /// Prints a remark beside the results.

@@ -19,6 +19,7 @@ use crate::results::parity::{PARITY_VERSION, Parity, Word};
 use crate::transcript::files::write_whole;
 use anyhow::Context as _;
 use clap::ValueEnum;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Measures each operation: T rows in one call against T one-row calls, on the same inputs, byte by byte.
@@ -130,6 +131,7 @@ impl OpParity {
             routes: self.routes.to_string(),
             seeds: self.seeds.clone(),
             planted: self.plants.iter().map(Plant::to_string).collect(),
+            struck: BTreeSet::new(),
             lines: Vec::new(),
             controls: Vec::new(),
             command: settings::command_line(),
@@ -194,6 +196,7 @@ impl OpParity {
             measure(&subject, &self.settings(wanted), &|| bar.add(1)).map_err(|error| stopped(&error))?;
         parity.lines.extend(measured.lines);
         parity.controls.extend(measured.controls);
+        parity.struck.extend(measured.struck);
         parity.judge();
         Ok(())
     }

@@ -78,6 +78,12 @@ fn llama_refuses_what_it_does_not_compute() {
             ("attention_bias", json!(true), "attention_bias is true, expected false or absent"),
             ("mlp_bias", json!(true), "mlp_bias is true, expected false or absent"),
             ("rope_traditional", json!(true), "rope_traditional is true, expected false or absent"),
+            (
+                "partial_rotary_factor",
+                json!(0.5),
+                "partial_rotary_factor is 0.5, expected 1 or 1.0 or absent",
+            ),
+            ("pretraining_tp", json!(2), "pretraining_tp is 2, expected 1 or 1.0 or absent"),
             ("sliding_window", json!(128), "sliding_window is 128, expected absent"),
             ("use_sliding_window", json!(true), "use_sliding_window is true, expected false or absent"),
             (
@@ -148,6 +154,11 @@ fn qwen3_refuses_what_it_does_not_compute() {
             ("attention_bias", json!(true), "attention_bias is true, expected false or absent"),
             ("use_sliding_window", json!(true), "use_sliding_window is true, expected false or absent"),
             ("head_dim", Value::Null, "head_dim is missing, expected a whole number from 1 to 2097152"),
+            (
+                "partial_rotary_factor",
+                json!(0.5),
+                "partial_rotary_factor is 0.5, expected 1 or 1.0 or absent",
+            ),
         ],
     );
     // Released files state a window that is switched off.

@@ -200,7 +200,7 @@ fn another_arithmetic_is_found() {
 
 #[test]
 fn what_cannot_see_a_difference_says_that_it_did_not_run() {
-    let Measured { lines, controls } = quick(&[], "", 4);
+    let Measured { lines, controls, struck } = quick(&[], "", 4);
     let parity = |lines: Vec<Line>, controls: Vec<Line>| {
         let mut parity = Parity {
             version: PARITY_VERSION,
@@ -210,6 +210,7 @@ fn what_cannot_see_a_difference_says_that_it_did_not_run() {
             routes: String::new(),
             seeds: vec![1],
             planted: Vec::new(),
+            struck: struck.clone(),
             lines,
             controls,
             command: Vec::new(),
@@ -224,6 +225,11 @@ fn what_cannot_see_a_difference_says_that_it_did_not_run() {
     assert_eq!((blind.verdict, blind.verdict.exit_code()), (Word::NotRun, 3));
     assert!(blind.sentences().iter().any(|says| says.ends_with("nothing else here counts.")));
     assert_eq!(parity(Vec::new(), controls.clone()).verdict, Word::NotRun);
+    let mut unmet = parity(lines.clone(), controls.clone());
+    unmet.planted = vec!["op=o_proj,ulp=1,rows>=5".to_owned()];
+    unmet.judge();
+    assert_eq!(unmet.verdict, Word::NotRun);
+    assert!(unmet.sentences().iter().any(|says| says.contains("rows>=5 never struck")));
     let differing = parity(controls.clone(), controls);
     assert_eq!((differing.verdict, differing.verdict.exit_code()), (Word::Differs, 1));
 }

@@ -38,6 +38,11 @@ impl<'a> Forced<'a> {
         Self { truth, measured, planted, inputs: BTreeMap::new(), compared: Vec::new() }
     }
 
+    /// The planted faults that some call met.
+    pub(super) fn struck(&self) -> Vec<String> {
+        self.planted.struck().map(ToString::to_string).collect()
+    }
+
     /// The chain's rows `start..stop` of a site, in memory as a kernel would have written them.
     fn chain(&self, site: Site, start: i32, stop: i32) -> Result<Array> {
         let missing = || Error::Request(format!("compare {site}: the chain has no such operation"));

@@ -62,6 +62,8 @@ pub struct Measured {
     pub lines: Vec<Line>,
     /// What had to differ.
     pub controls: Vec<Line>,
+    /// Faults of the settings that some call met.
+    pub struck: BTreeSet<String>,
 }
 
 /// A draw of the inputs after some positions: the chain that was run, and the caches before it.
@@ -97,19 +99,19 @@ pub fn measure(subject: &Subject<'_>, settings: &Settings, progress: &dyn Fn()) 
     let mut gathered: BTreeMap<Key, Gathered> = BTreeMap::new();
     let draws = draws(subject, settings)?;
     control(subject, settings, &draws, &mut gathered)?;
-    let mut tried = BTreeSet::new();
+    let (mut tried, mut struck) = (BTreeSet::new(), BTreeSet::new());
     let mut next = settings.first_look();
     while !next.is_empty() {
         for &rows in &next {
             for (draw, variant) in pairs(&draws, false) {
-                block(subject, settings, (draw, variant), rows, &mut gathered)?;
+                struck.extend(block(subject, settings, (draw, variant), rows, &mut gathered)?);
             }
             progress();
         }
         tried.extend(next);
         next = between(&gathered, &tried);
     }
-    let mut measured = lines(subject, gathered);
+    let mut measured = Measured { struck, ..lines(subject, gathered) };
     if settings.wanted.argmax() {
         let (vocabulary, rows) = (subject.model.config().vocab_size, tried.into_iter().collect::<Vec<_>>());
         measured.lines.push(ties::measure(vocabulary, subject.model.dtype(), &rows, &settings.seeds)?);
@@ -125,7 +127,7 @@ fn control(
     gathered: &mut BTreeMap<Key, Gathered>,
 ) -> Result<()> {
     for rows in [1, settings.most_rows] {
-        pairs(draws, true).try_for_each(|pair| block(subject, settings, pair, rows, gathered))?;
+        pairs(draws, true).try_for_each(|pair| block(subject, settings, pair, rows, gathered).map(drop))?;
     }
     Ok(())
 }
@@ -173,14 +175,14 @@ fn draw(
     Ok(Draw { position, ids: block, caches, truth, first })
 }
 
-/// Runs one block and adds what its operations did.
+/// Runs one block and adds what its operations did; gives the faults that struck.
 fn block(
     subject: &Subject<'_>,
     settings: &Settings,
     (draw, variant): (&Draw, &Variant),
     rows: u32,
     gathered: &mut BTreeMap<Key, Gathered>,
-) -> Result<()> {
+) -> Result<Vec<String>> {
     let plan = plan(subject, settings, variant)?;
     let measured = |op: Op| match variant.only {
         // A control is measured whatever was asked for.
@@ -189,18 +191,19 @@ fn block(
         None => settings.wanted.has(op) && (draw.first || POSITIONAL.contains(&op)),
     };
     if !Op::all().any(&measured) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let plants = if variant.control { &[CONTROL][..] } else { &settings.plants };
     let mut tap = Forced::new(&draw.truth, &measured, Planted::new(plants));
     let ids = &draw.ids[..usize::try_from(rows).unwrap_or(1)];
     let mut caches = draw.caches.clone();
     subject.model.forward(&mut Pass::new(&plan, &mut tap), ids, &mut caches, (Logits::All, true))?;
+    let struck = tap.struck();
     for compared in tap.compared {
         let route = plan.route(compared.site.op, compared.site.layer);
         add(subject, (draw, variant, rows), (compared, route), gathered);
     }
-    Ok(())
+    Ok(struck)
 }
 
 fn plan(subject: &Subject<'_>, settings: &Settings, variant: &Variant) -> Result<Plan> {

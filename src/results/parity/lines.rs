@@ -2,6 +2,7 @@
 
 use super::{Agreement, Found, Predicted};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Version of the JSON form.
 pub const PARITY_VERSION: u32 = 1;
@@ -21,8 +22,10 @@ pub struct Parity {
     pub routes: String,
     /// Draws of the inputs.
     pub seeds: Vec<u64>,
-    /// Faults that were put in.
+    /// Faults that were asked for.
     pub planted: Vec<String>,
+    /// Those of them that some call met.
+    pub struck: BTreeSet<String>,
     /// One line an operation, dtype, storage, shape and position.
     pub lines: Vec<Line>,
     /// Planted faults, which must be found at every number of rows; they are in no table.
@@ -79,9 +82,11 @@ pub struct Line {
 }
 
 impl Parity {
-    /// Judges the lines: a control that was not found means that nothing was seen, whatever the lines say.
+    /// Judges the lines: a control that was not found means that nothing was seen, whatever the lines say, and a
+    /// fault that no call met has tried nothing.
     pub fn judge(&mut self) {
-        let blind = self.controls.iter().any(|line| line.found.boundary() != Some(1));
+        let missed = self.planted.iter().any(|plant| !self.struck.contains(plant));
+        let blind = missed || self.controls.iter().any(|line| line.found.boundary() != Some(1));
         let compared: u64 = self.lines.iter().map(|line| line.found.bytes).sum();
         let differs = self.lines.iter().any(|line| line.found.boundary().is_some());
         self.verdict = match (compared == 0, differs, blind) {

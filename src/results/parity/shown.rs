@@ -38,7 +38,12 @@ impl Parity {
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut says = self.tried();
-        says.extend(self.planted.iter().map(|plant| format!("A fault was planted: {plant}.")));
+        says.extend(self.planted.iter().map(|plant| match self.struck.contains(plant) {
+            true => format!("A fault was planted: {plant}."),
+            false => {
+                format!("The fault {plant} never struck: nothing that was measured computes what it names.")
+            }
+        }));
         let count = |agreement| self.lines.iter().filter(|line| line.agreement == agreement).count();
         says.push(format!(
             "Predictions: {} as predicted, {} not, {} without one.",

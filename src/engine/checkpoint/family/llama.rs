@@ -7,9 +7,12 @@ use crate::engine::checkpoint::fields::Fields;
 use serde_json::Value;
 
 pub(super) fn parse(top: &Fields<'_>) -> Result<Config> {
-    let fixed: [(&str, &[Value]); 5] = [
+    let one = [Value::from(1), Value::from(1.0)];
+    let fixed: [(&str, &[Value]); 7] = [
         ("attention_bias", &[Value::Bool(false)]),
         ("mlp_bias", &[Value::Bool(false)]),
+        ("partial_rotary_factor", &one),
+        ("pretraining_tp", &one),
         ("rope_traditional", &[Value::Bool(false)]),
         ("sliding_window", &[]),
         ("use_sliding_window", &[Value::Bool(false)]),

@@ -8,8 +8,11 @@ use serde_json::Value;
 
 pub(super) fn parse(top: &Fields<'_>) -> Result<Config> {
     // A `sliding_window` counts only where it is switched on.
-    let fixed: [(&str, &[Value]); 2] =
-        [("attention_bias", &[Value::Bool(false)]), ("use_sliding_window", &[Value::Bool(false)])];
+    let fixed: [(&str, &[Value]); 3] = [
+        ("attention_bias", &[Value::Bool(false)]),
+        ("partial_rotary_factor", &[Value::from(1), Value::from(1.0)]),
+        ("use_sliding_window", &[Value::Bool(false)]),
+    ];
     shared::only(top, &fixed)?;
     shared::silu(top)?;
     let (heads, kv_heads) = shared::heads(top)?;
