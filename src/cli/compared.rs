@@ -57,18 +57,31 @@ fn sequence_verdict(sequence: &SequenceJudgement, pairing: &Pairing) -> Verdict 
     crate::algebra::outcome::strongest(both).unwrap_or(pairing.verdict)
 }
 
-/// What one arm's lines in the overview rest on; empty for an arm that was not compared.
+/// What one arm's lines in the overview rest on; of several sequences, those of which the line does not say it all.
 #[must_use]
 pub fn details(arm: &ArmJudgement) -> Table {
     let mut table = Table::new().text(&arm.arm).text("against its reference");
     for sequence in &arm.sequences {
         let Some(pairing) = &sequence.against else { continue };
         if arm.sequences.len() > 1 {
+            if says_it_all(sequence, pairing) {
+                continue;
+            }
             table.row(["sequence".to_owned(), sequence.sequence.to_string()]);
         }
         pairing_rows(&mut table, pairing);
     }
     table
+}
+
+/// Equal in text and rows, with nothing to remark.
+fn says_it_all(sequence: &SequenceJudgement, pairing: &Pairing) -> bool {
+    let plain = pairing.drift.is_none()
+        && pairing.flip.is_none()
+        && pairing.margin.is_none()
+        && pairing.notes.is_empty();
+    let rows = pairing.rows.as_ref().is_none_or(|rows| rows.equal == rows.rows);
+    plain && rows && sequence_verdict(sequence, pairing) == Verdict::Identical
 }
 
 fn pairing_rows(table: &mut Table, pairing: &Pairing) {

@@ -227,6 +227,12 @@ pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec
             "No arm proposed a token, so nothing was speculated; equal text says nothing about it."
                 .to_owned(),
         );
+    } else if arms().any(|arm| arm.verdict == Verdict::Vacuous) {
+        says.push(
+            "Where an arm proposed nothing, equal text says nothing: give it more tokens, or a drafter that proposes \
+             there, as --drafter oracle or cycle:1,2."
+                .to_owned(),
+        );
     }
     if let blank @ 1.. = blank_rows(runs) {
         says.push(format!(

@@ -101,7 +101,8 @@ impl DeltaNet {
             in_proj_a,
             out_proj: linear("out_proj", hidden, sizes.values())?,
             taps: weights.taps(&path("conv1d.weight"), sizes.conv_channels(), sizes.conv_kernel)?,
-            decay_rate: per_row(&weights.vector_f32(&path("A_log"), &heads)?.exp()?.negative()?)?,
+            decay_rate: weights
+                .derived(per_row(&weights.vector_f32(&path("A_log"), &heads)?.exp()?.negative()?)?),
             dt_bias: per_row(&weights.vector(&path("dt_bias"), &heads)?)?,
             norm: weights.vector(&path("norm.weight"), &[sizes.value_dim])?,
             norm_eps: config.rms_norm_eps,

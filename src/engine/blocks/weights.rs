@@ -2,7 +2,7 @@
 //!
 //! Matrices' codes, and scales of one byte, are lent from the mapped file as they are. Float tensors are cast; a
 //! cast may work in place on memory that nobody else holds, and a mapped file cannot be written, so every lent
-//! array is held here until all casts have run.
+//! array is held here until all casts have run: a layer's at a time, so that a model is not in memory twice.
 
 use super::{Embedding, Linear, RmsNorm};
 use crate::engine::checkpoint::{Checkpoint, Dtype as StoredDtype, Form, Kind, Lent, Matrix, TensorView};
@@ -27,12 +27,21 @@ impl<'a> Weights<'a> {
         Self { checkpoint, dtype, held: RefCell::default(), loaded: RefCell::default() }
     }
 
-    /// Computes everything that was asked for.
+    /// Computes everything that was asked for since the last time, and lets go of what it was computed from.
     ///
     /// # Errors
     /// When MLX refuses.
-    pub fn evaluate(self) -> Result<()> {
-        Ok(mlx_rs::transforms::eval(self.loaded.borrow().iter())?)
+    pub fn settle(&self) -> Result<()> {
+        mlx_rs::transforms::eval(self.loaded.borrow().iter())?;
+        self.loaded.borrow_mut().clear();
+        self.held.borrow_mut().clear();
+        Ok(())
+    }
+
+    /// What a module computed from its tensors, to be computed before they go.
+    #[must_use]
+    pub fn derived(&self, array: Array) -> Array {
+        self.keep(array)
     }
 
     /// The matrix of `module`, `[outputs, inputs]`.

@@ -49,10 +49,14 @@ impl TextModel {
         } else {
             weights.linear("lm_head", vocabulary, hidden)?
         };
-        let layers = (0..config.layers.len()).map(|index| Layer::load(&weights, index, &config));
+        weights.settle()?;
+        let layers = (0..config.layers.len()).map(|index| {
+            let layer = Layer::load(&weights, index, &config)?;
+            weights.settle().map(|()| layer)
+        });
         let layers = layers.collect::<Result<_>>()?;
         let norm = weights.norm("model.norm", hidden, config.rms_norm_eps)?;
-        weights.evaluate()?;
+        weights.settle()?;
         Ok(Self { config, dtype, embedding, layers, norm, head })
     }
 
