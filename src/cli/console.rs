@@ -11,13 +11,9 @@ static LOST: AtomicBool = AtomicBool::new(false);
 pub fn out(text: &str) {
     let mut terminal = io::stdout().lock();
     let printed = writeln!(terminal, "{}", harmless(text)).and_then(|()| terminal.flush());
-    match printed {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            if !LOST.swap(true, Ordering::Relaxed) {
-                note(&format!("error: failed to write to standard output: {error}"));
-            }
-        }
-        _ => {}
+    let Err(error) = printed else { return };
+    if error.kind() != io::ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) {
+        note(&format!("error: failed to write to standard output: {error}"));
     }
 }
 

@@ -38,11 +38,11 @@ impl Parity {
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut says = self.tried();
-        says.extend(self.planted.iter().map(|plant| match self.struck.contains(plant) {
-            true => format!("A fault was planted: {plant}."),
-            false => {
-                format!("The fault {plant} never struck: nothing that was measured computes what it names.")
+        says.extend(self.planted.iter().map(|plant| {
+            if self.struck.contains(plant) {
+                return format!("A fault was planted: {plant}.");
             }
+            format!("The fault {plant} never struck: nothing that was measured computes what it names.")
         }));
         let count = |agreement| self.lines.iter().filter(|line| line.agreement == agreement).count();
         says.push(format!(
