@@ -56,7 +56,7 @@ pub struct Decision {
     pub engages: bool,
     /// Why it is not known to be exact; `None` when it is.
     pub why: Option<Why>,
-    /// To be shown: once for each reason of a width, not for each request.
+    /// To be shown: once for each kind of reason of a width, not for each request.
     pub warning: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct Decision {
 pub struct Gate {
     memo: Memo,
     allow_inexact: bool,
-    warned: BTreeSet<(Key, String)>,
+    warned: BTreeSet<(Key, &'static str)>,
 }
 
 /// True when a setting says yes; whatever is not clearly on is off.
@@ -107,7 +107,7 @@ impl Gate {
         let does =
             if engages { "is used without being exact" } else { "is declined, plain decoding is used" };
         let text = format!("warning: width {} {does}: {}", key.width, about(&failing, key, &why));
-        let new = self.warned.insert((key.clone(), text.clone()));
+        let new = self.warned.insert((key.clone(), why.kind()));
         Decision { engages, why: Some(why), warning: new.then_some(text) }
     }
 
@@ -153,6 +153,18 @@ fn about(failing: &Key, asked: &Key, why: &Why) -> String {
         why.to_string()
     } else {
         format!("blocks of {} rows: {why}", failing.width)
+    }
+}
+
+impl Why {
+    /// Without the numbers, of which each request has its own.
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::NotProbed => "not probed",
+            Self::NotCovered { .. } => "not covered",
+            Self::Differs { .. } => "differs",
+            Self::NotRun { .. } => "not run",
+        }
     }
 }
 

@@ -36,7 +36,7 @@ fn every_verb_has_help_with_a_description_and_usage() {
 #[test]
 fn the_engine_brings_its_verbs() {
     let verbs = verbs();
-    for expected in ["doctor", "run-arm", "synth"] {
+    for expected in ["doctor", "probe", "run-arm", "synth"] {
         assert!(verbs.iter().any(|verb| verb == expected), "{expected} in {verbs:?}");
     }
 }

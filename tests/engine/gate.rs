@@ -116,6 +116,15 @@ fn anything_but_equal_declines_with_one_warning() {
 }
 
 #[test]
+fn requests_past_the_cover_are_warned_of_once() {
+    let mut gate = gate(&[(key(), probed((64, 163), equal()))]);
+    let warnings: Vec<String> =
+        (1..50).filter_map(|from| gate.decide(&key(), over(from, 200)).warning).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("not covered: position 1 "), "{warnings:?}");
+}
+
+#[test]
 fn another_input_does_not_wash_a_difference_away() {
     let other = Probed { seeds: vec![4, 5, 6], ..probed((64, 163), equal()) };
     let mut gate = gate(&[(key(), probed((64, 163), differs())), (key(), other)]);
