@@ -1,6 +1,8 @@
 //! `exactness bench`: how fast each width is beside plain decoding, and what of the difference is more than noise.
 
+use super::exit::Failure;
 use super::experiment::{Setup, width};
+use super::form::Form;
 use super::judged::Style;
 use super::{console, settings};
 use crate::arms::spec::bench_plan;
@@ -9,10 +11,7 @@ use crate::results::Table;
 use crate::results::bench::{ArmSpeed, Bench};
 use crate::transcript::{Arm, files};
 use anyhow::Context as _;
-use clap::ValueEnum;
-use std::path::{Path, PathBuf};
-
-use super::exit::Failure;
+use std::path::Path;
 
 /// Times arms: plain decoding at both ends, each width several times between.
 ///
@@ -29,21 +28,8 @@ pub struct BenchArgs {
     #[command(flatten)]
     setup: Setup,
     /// How to print.
-    #[arg(long, value_enum, default_value_t = Shown::Human)]
-    format: Shown,
-}
-
-/// Forms that a measurement is printed in.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Shown {
-    /// Tables and sentences
-    Human,
-    /// One line a run
-    Csv,
-    /// Everything
-    Json,
-    /// For a pull request
-    Markdown,
+    #[arg(long, value_enum, default_value_t = Form::Human)]
+    format: Form,
 }
 
 impl BenchArgs {
@@ -65,23 +51,26 @@ impl BenchArgs {
         let bench = Bench::new(experiment, &transcripts, prepared.prompt_ids(), self.repeat as usize);
         let csv = bench.runs_table().csv().context("print the runs")?;
         let json = serde_json::to_string_pretty(&bench).context("print the measurement")?;
-        let written = [("bench.csv", &csv), ("bench.json", &json)].map(|(name, text)| {
-            let file = prepared.out.join(name);
-            files::write_whole(&file, text.as_bytes()).map(|()| file)
-        });
-        let [table, all] = written;
         console::out(&match self.format {
-            Shown::Csv => csv.trim_end().to_owned(),
-            Shown::Json => json,
-            Shown::Human => people(&bench, Style::Terminal(settings::columns()), &[table?, all?]),
-            Shown::Markdown => people(&bench, Style::Markdown, &[table?, all?]),
+            Form::Csv => csv.trim_end().to_owned(),
+            Form::Json => json.clone(),
+            Form::Human => people(&bench, Style::Terminal(settings::columns())),
+            Form::Markdown => people(&bench, Style::Markdown),
         });
+        // After the results are out, so that a full disk does not take them along.
+        let files = ["bench.csv", "bench.json"].map(|name| prepared.out.join(name));
+        for (file, text) in files.iter().zip([&csv, &json]) {
+            files::write_whole(file, text.as_bytes())?;
+        }
+        if matches!(self.format, Form::Human | Form::Markdown) {
+            console::out(&format!("\nwritten: {} and {}", files[0].display(), files[1].display()));
+        }
         Ok(bench.verdict.exit_code())
     }
 }
 
-fn people(bench: &Bench, style: Style, files: &[PathBuf; 2]) -> String {
-    let mut parts = vec![printed(&speeds(bench), style), printed(&rounds(bench), style)];
+fn people(bench: &Bench, style: Style) -> String {
+    let mut parts = vec![style.folded(&speeds(bench)), style.folded(&rounds(bench))];
     parts.push(sentences(bench).join("\n"));
     if !bench.experiment.says.is_empty() {
         parts.push(bench.experiment.says.join("\n"));
@@ -89,16 +78,7 @@ fn people(bench: &Bench, style: Style, files: &[PathBuf; 2]) -> String {
     let arms = bench.arms.len();
     let plural = if arms == 1 { "" } else { "s" };
     parts.push(format!("verdict: {} ({arms} width{plural} timed against plain decoding)", bench.verdict));
-    parts.push(format!("written: {} and {}", files[0].display(), files[1].display()));
     parts.join("\n\n")
-}
-
-fn printed(table: &Table, style: Style) -> String {
-    match style {
-        Style::Terminal(Some(width)) => table.folded(width),
-        Style::Terminal(None) => table.terminal(None),
-        Style::Markdown => table.markdown().trim_end().to_owned(),
-    }
 }
 
 /// Speed beside plain decoding.

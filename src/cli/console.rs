@@ -1,7 +1,9 @@
 //! The only writer to the terminal: results to standard output, everything else to standard error.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal as _, Write as _};
+#[cfg(feature = "engine")]
+use std::io::IsTerminal as _;
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set when results could not be printed.
@@ -59,12 +61,6 @@ fn one_line(error: &anyhow::Error) -> String {
             said => format!("{said}: {text}"),
         }
     })
-}
-
-/// True when results go to a person's terminal.
-#[must_use]
-pub fn is_terminal() -> bool {
-    io::stdout().is_terminal()
 }
 
 /// A bar on the terminal while something takes time; nothing where nobody watches.

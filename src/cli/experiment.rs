@@ -9,14 +9,13 @@ use crate::arms::spec::WIDEST;
 use crate::arms::{ArmSpec, Bench, PromptSet, identity, run};
 use crate::engine::Error;
 use crate::engine::cache::Rewind;
+use crate::engine::checkpoint::Config;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::inventory;
-use crate::engine::op::Op;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
 use crate::engine::rows::RowDetail;
-use crate::engine::session::{Options, Session};
-use crate::engine::tap::Silent;
+use crate::engine::session::Options;
 use crate::results::arms::{ArmRun, Experiment};
 use crate::results::comparing::{self, Contestant};
 use crate::results::outcomes::null_arms;
@@ -110,9 +109,8 @@ impl Setup {
         let recording = self.decoding.drafter.prepare().map_err(Failure::from)?;
         refuse_foreign(recording.as_ref(), loaded.model.config().vocab_size)?;
         let options = self.decoding.options(&loaded, unless_told);
-        // Asked once before anything is written, so that routes this model does not have leave nothing behind.
-        Session::new(&loaded.model, &options, &mut Silent).map_err(|error| refused(&error))?;
-        refuse_misplaced(&self.plants, &inventory::layers(loaded.model.config()))?;
+        // Asked before anything is written, so that what this model does not have leaves nothing behind.
+        refuse_misplaced(&self.decoding.routes, &self.plants, loaded.model.config())?;
         let out = self.out_folder(&loaded);
         Ok(Prepared { setup: self, loaded, prompts, recording, options, out })
     }
@@ -201,10 +199,16 @@ impl Decoding {
     }
 }
 
-/// A fault at a place that the model does not have would prove nothing by not being found.
-pub(super) fn refuse_misplaced(plants: &[Plant], layers: &[Vec<Op>]) -> Result<(), Failure> {
-    let says = plants.iter().find_map(|plant| plant.misplaced(layers));
-    says.map_or(Ok(()), |says| Err(Failure::usage(format!("failed to plant {says}"))))
+/// A route of an operation that the model does not have is a slip; a fault there would prove nothing by not being found.
+///
+/// # Errors
+/// Naming the first of them.
+pub(super) fn refuse_misplaced(routes: &Routes, plants: &[Plant], config: &Config) -> Result<(), Failure> {
+    let layers = inventory::layers(config);
+    let route = routes.misplaced(&layers).map(|says| format!("failed to set routes: {says}"));
+    let plant = || plants.iter().find_map(|plant| plant.misplaced(&layers));
+    let says = route.or_else(|| plant().map(|says| format!("failed to plant {says}")));
+    says.map_or(Ok(()), |says| Err(Failure::usage(says)))
 }
 
 /// A recording of another model may propose ids that this one cannot be fed.
@@ -242,25 +246,21 @@ fn run_all(
         bar.label(&arm.label());
         let file = out.join(arm.file());
         let references = runs.first().map_or_else(Vec::new, |classic| classic.streams.clone());
-        let run = run::ran(bench, *arm, &file, &references).map_err(|error| stopped(&file, &error))?;
+        let run = run::ran(bench, *arm, &file, &references)
+            .map_err(|error| stopped(&format!("run the arm of {}", file.display()), &error))?;
         runs.push(run);
     }
     Ok(runs)
 }
 
-/// A request that this model cannot serve is a wrong command line.
-fn refused(error: &Error) -> Failure {
+/// What stopped the engine while it was `doing` something. A request that the model cannot serve is a wrong command
+/// line.
+pub(super) fn stopped(doing: &str, error: &Error) -> Failure {
     match error {
         Error::Request(says) => Failure::usage(format!("failed to {says}")),
-        _ => Failure::unavailable(format!("failed to {error}")),
-    }
-}
-
-fn stopped(file: &Path, error: &Error) -> Failure {
-    match error {
-        // These name their file themselves.
-        Error::Request(_) | Error::Write(_) => refused(error),
-        _ => Failure::unavailable(format!("failed to run the arm of {}: {error}", file.display())),
+        // It names its file itself.
+        Error::Write(_) => Failure::unavailable(format!("failed to {error}")),
+        _ => Failure::unavailable(format!("failed to {doing}: {error}")),
     }
 }
 

@@ -25,6 +25,16 @@ impl Style {
             Self::Markdown => table.markdown(),
         }
     }
+
+    /// A table of many short cells: where a terminal is too narrow, the columns go on below.
+    #[must_use]
+    pub fn folded(self, table: &crate::results::Table) -> String {
+        match self {
+            Self::Terminal(Some(width)) => table.folded(width),
+            Self::Terminal(None) => table.terminal(None),
+            Self::Markdown => table.markdown().trim_end().to_owned(),
+        }
+    }
 }
 
 /// The whole judgement.

@@ -13,6 +13,8 @@ pub mod draw;
 pub mod exit;
 #[cfg(feature = "engine")]
 pub mod experiment;
+#[cfg(feature = "engine")]
+pub mod form;
 pub mod import;
 pub mod judged;
 pub mod judging;

@@ -1,24 +1,25 @@
 //! `exactness op-parity`: which operation changes its bytes when rows come together, at a model's shapes.
 
 use super::exit::Failure;
-use super::experiment::refuse_misplaced;
+use super::experiment::{refuse_misplaced, stopped};
+use super::form::Form;
+use super::judged::Style;
 use super::model::Activations;
 use super::synth::one_of;
 use super::{console, settings};
 use crate::arms::identity;
 use crate::engine::Error;
 use crate::engine::checkpoint::Checkpoint;
-use crate::engine::inventory;
 use crate::engine::model::TextModel;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
 use crate::engine::synth::{Geometry, Storage, Synth, sample};
 use crate::probe::dispatch::Machine;
 use crate::probe::parity::{Settings, Subject, Wanted, measure};
-use crate::results::parity::{PARITY_VERSION, Parity, Word};
+use crate::results::Word;
+use crate::results::parity::{PARITY_VERSION, Parity};
 use crate::transcript::files::write_whole;
 use anyhow::Context as _;
-use clap::ValueEnum;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -70,18 +71,6 @@ pub struct OpParity {
     /// Also write to this file, after each dtype and storage; .csv, .md or .json, else as printed.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// For a terminal
-    Human,
-    /// A table for a report
-    Markdown,
-    /// One line an operation
-    Csv,
-    /// One JSON object
-    Json,
 }
 
 /// Longest prefix; past it the drawn chain takes longer than anybody waits.
@@ -182,18 +171,14 @@ impl OpParity {
         wanted: &Wanted,
         bar: &console::Progress,
     ) -> Result<(), Failure> {
-        let model = TextModel::load(checkpoint, dtype.dtype()).map_err(|error| stopped(&error))?;
-        let layers = inventory::layers(model.config());
-        refuse_misplaced(&self.plants, &layers)?;
-        if let Some(says) = self.routes.misplaced(&layers) {
-            return Err(Failure::usage(format!("failed to set routes: {says}")));
-        }
+        let model = TextModel::load(checkpoint, dtype.dtype()).map_err(|error| stopped("measure", &error))?;
+        refuse_misplaced(&self.routes, &self.plants, model.config())?;
         let backend = identity::backend();
         let text = |part: &Option<String>| part.clone().unwrap_or_default();
         let machine = Machine::named(&text(&backend.name), &text(&backend.version), &text(&backend.device));
         let subject = Subject { checkpoint, model: &model, machine };
-        let measured =
-            measure(&subject, &self.settings(wanted), &|| bar.add(1)).map_err(|error| stopped(&error))?;
+        let measured = measure(&subject, &self.settings(wanted), &|| bar.add(1))
+            .map_err(|error| stopped("measure", &error))?;
         parity.lines.extend(measured.lines);
         parity.controls.extend(measured.controls);
         parity.struck.extend(measured.struck);
@@ -231,23 +216,12 @@ impl Source {
     }
 }
 
-fn stopped(error: &Error) -> Failure {
-    match error {
-        Error::Request(says) => Failure::usage(format!("failed to {says}")),
-        _ => Failure::unavailable(format!("failed to measure: {error}")),
-    }
-}
-
 fn print(parity: &Parity, form: Form) -> anyhow::Result<String> {
     Ok(match form {
         Form::Json => serde_json::to_string_pretty(parity).context("print the measurement")?,
         Form::Csv => parity.table().csv().context("print the measurement")?.trim_end().to_owned(),
         Form::Markdown => people(parity, parity.table().markdown().trim_end()),
-        Form::Human => {
-            let table = parity.short_table();
-            let text = settings::columns().map_or_else(|| table.terminal(None), |width| table.folded(width));
-            people(parity, &text)
-        }
+        Form::Human => people(parity, &Style::Terminal(settings::columns()).folded(&parity.short_table())),
     })
 }
 

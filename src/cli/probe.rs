@@ -1,13 +1,13 @@
 //! `exactness probe`: are a checkpoint's blocks byte-identical to plain decoding on this machine, and how far was looked?
 
+use super::check_algebra::Format;
 use super::exit::Failure;
-use super::experiment::{refuse_misplaced, width};
+use super::experiment::{refuse_misplaced, stopped, width};
+use super::judged::Style;
 use super::model::{Loaded, ModelArgs};
 use super::{console, settings};
 use crate::arms::identity;
-use crate::engine::Error;
 use crate::engine::cache::Rewind;
-use crate::engine::inventory;
 use crate::engine::plant::{Plant, Sides};
 use crate::engine::routes::{Defaults, Routes};
 use crate::engine::rows::dtype_name;
@@ -19,7 +19,6 @@ use crate::probe::memo::Memo;
 use crate::probe::walk::{Blocks, Reach, Walk};
 use crate::results::probe::{Key, Probe, Probed, WidthLine};
 use anyhow::Context as _;
-use clap::ValueEnum;
 use std::path::PathBuf;
 
 /// Holds blocks of each width against plain decoding, from one state, on drawn prompts: bytes of logits and of the state
@@ -61,18 +60,8 @@ pub struct ProbeArgs {
     #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
     plants: Vec<Plant>,
     /// How to print.
-    #[arg(long, value_enum, default_value_t = Form::Human)]
-    format: Form,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// For a terminal
-    Human,
-    /// One JSON object
-    Json,
-    /// A table for a report
-    Markdown,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
 }
 
 impl ProbeArgs {
@@ -112,11 +101,7 @@ impl ProbeArgs {
     }
 
     fn refuse(&self, loaded: &Loaded) -> Result<(), Failure> {
-        let layers = inventory::layers(loaded.model.config());
-        refuse_misplaced(&self.plants, &layers)?;
-        if let Some(says) = self.routes.misplaced(&layers) {
-            return Err(Failure::usage(format!("failed to set routes: {says}")));
-        }
+        refuse_misplaced(&self.routes, &self.plants, loaded.model.config())?;
         let early = self.plants.iter().find(|plant| plant.sides == Sides::Prefill);
         early.map_or(Ok(()), |plant| {
             let says = "a probe begins after the prompt, which blocks and chain share";
@@ -173,13 +158,13 @@ impl ProbeArgs {
         };
         bar.label("chain");
         let inputs = Inputs::record(&loaded.model, &self.walk(), &self.seeds(), &|| bar.add(1));
-        let inputs = inputs.map_err(|error| stopped(&error))?;
+        let inputs = inputs.map_err(|error| stopped("probe", &error))?;
         for ((key, _), width) in
             keys.iter().zip(known).zip(&self.widths).filter(|((_, known), _)| known.is_none())
         {
             bar.label(&format!("width {width}"));
             let blocks = Blocks { width: *width, routes: self.routes.clone(), reach: Reach::EveryRow };
-            let probed = inputs.probe(&about, &blocks).map_err(|error| stopped(&error))?;
+            let probed = inputs.probe(&about, &blocks).map_err(|error| stopped("probe", &error))?;
             gate.memo_mut().remember(key.clone(), probed);
             // After each width, so that a probe that is stopped later has not been for nothing.
             gate.memo_mut().save().map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
@@ -222,22 +207,13 @@ fn routes(overrides: &Routes) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
 }
 
-fn stopped(error: &Error) -> Failure {
-    match error {
-        Error::Request(says) => Failure::usage(format!("failed to {says}")),
-        _ => Failure::unavailable(format!("failed to probe: {error}")),
-    }
-}
-
-fn print(probe: &Probe, form: Form) -> anyhow::Result<String> {
-    let text = match form {
-        Form::Json => return serde_json::to_string_pretty(probe).context("print the probe"),
-        Form::Markdown => probe.table().markdown().trim_end().to_owned(),
-        Form::Human => {
-            let table = probe.table();
-            settings::columns().map_or_else(|| table.terminal(None), |width| table.folded(width))
-        }
+fn print(probe: &Probe, format: Format) -> anyhow::Result<String> {
+    let style = match format {
+        Format::Json => return serde_json::to_string_pretty(probe).context("print the probe"),
+        Format::Markdown => Style::Markdown,
+        Format::Human => Style::Terminal(settings::columns()),
     };
+    let text = style.folded(&probe.table());
     let parts = [text, probe.sentences().join("\n"), probe.summary()];
     Ok(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n"))
 }

@@ -27,7 +27,7 @@ pub fn print(
 
 /// The verdict comes last of what was found, as everywhere; after it only the place of the files.
 fn people(experiment: &Experiment, out: &Path, style: Style, per_prompt: bool) -> String {
-    let mut parts = vec![table(experiment, style)];
+    let mut parts = vec![style.folded(&experiment.table())];
     if per_prompt || experiment.judgement.verdict.exit_code() != 0 {
         parts.push(compared::text(&experiment.judgement, style));
     }
@@ -37,15 +37,6 @@ fn people(experiment: &Experiment, out: &Path, style: Style, per_prompt: bool) -
     parts.push(summary(experiment));
     parts.push(format!("transcripts: {}", out.display()));
     parts.join("\n\n")
-}
-
-fn table(experiment: &Experiment, style: Style) -> String {
-    let table = experiment.table();
-    match style {
-        Style::Terminal(Some(width)) => table.folded(width),
-        Style::Terminal(None) => table.terminal(None),
-        Style::Markdown => table.markdown().trim_end().to_owned(),
-    }
 }
 
 /// The verdict, and how much it rests on.

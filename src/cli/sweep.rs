@@ -10,7 +10,6 @@ use super::sweep_merge::{self, MergeArgs};
 use crate::algebra::Verdict;
 use crate::arms::identity;
 use crate::arms::spec::WIDEST;
-use crate::engine::inventory;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
 use crate::results::sweep::{Definition, End, Header, Shard};
@@ -136,11 +135,8 @@ impl Sweep {
             }
             None => (self.asked.definition()?, self.shard),
         };
-        let layers = inventory::layers(checkpoint.config());
-        if let Some(says) = self.asked.computing.routes.misplaced(&layers) {
-            return Err(Failure::usage(format!("failed to set routes: {says}")));
-        }
-        refuse_misplaced(&self.asked.computing.plants, &layers)?;
+        let Computing { routes, plants, .. } = &self.asked.computing;
+        refuse_misplaced(routes, plants, checkpoint.config())?;
         let definition = Definition {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             model: identity::model(&checkpoint, dtype),

@@ -1,6 +1,7 @@
 //! `exactness sweep merge`, and what every sweep ends with: its tables and its reading.
 
 use super::exit::Failure;
+use super::judged::Style;
 use super::{console, settings};
 use crate::results::sweep::{Reading, merge};
 use crate::sweep::{Store, store};
@@ -39,9 +40,8 @@ impl MergeArgs {
 pub(super) fn finished(store: &Store) -> anyhow::Result<u8> {
     let [outcomes, times] = store.write_tables().map_err(Failure::from)?;
     let reading = Reading::new(store.journal());
-    let table = reading.table();
     let parts = [
-        settings::columns().map_or_else(|| table.terminal(None), |width| table.folded(width)),
+        Style::Terminal(settings::columns()).folded(&reading.table()),
         reading.says.join("\n"),
         reading.verdict_line(),
         format!("written: {} and {}", outcomes.display(), times.display()),

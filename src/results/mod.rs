@@ -11,6 +11,8 @@ pub mod provenance;
 pub mod shown;
 pub mod sweep;
 pub mod table;
+pub mod word;
 
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};
 pub use table::Table;
+pub use word::Word;

@@ -10,7 +10,8 @@ use exactness::engine::routes::Routes;
 use exactness::engine::synth::{Geometry, Storage, Synth, resized, sample};
 use exactness::probe::dispatch::Machine;
 use exactness::probe::parity::{Measured, Settings, Subject, Wanted, measure};
-use exactness::results::parity::{Agreement, Line, PARITY_VERSION, Parity, Word};
+use exactness::results::Word;
+use exactness::results::parity::{Agreement, Line, PARITY_VERSION, Parity};
 use mlx_rs::Dtype;
 use std::collections::BTreeMap;
 

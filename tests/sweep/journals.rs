@@ -1,10 +1,11 @@
 //! Journals: read back, cut, of other programs, and put together.
 
 use super::fake::{csv, definition, differs, end, equal, journal};
+use exactness::results::Word;
 use exactness::results::sweep::journal::line;
 use exactness::results::sweep::merge::MergeError;
 use exactness::results::sweep::{
-    Cell, Definition, End, Entry, Journal, JournalError, Outcome, Reading, Shard, SweepVerdict,
+    Cell, Definition, End, Entry, Journal, JournalError, Outcome, Reading, Shard,
 };
 use exactness::results::sweep::{WidthOutcome, merge};
 use proptest::prelude::*;
@@ -130,7 +131,7 @@ proptest! {
             let merged = merge(&named(shards)).unwrap();
             prop_assert_eq!(merged.open(false), without.cells());
             let reading = Reading::new(&merged);
-            prop_assert_eq!((reading.verdict, reading.verdict.exit_code()), (SweepVerdict::NotRun, 3));
+            prop_assert_eq!((reading.verdict, reading.verdict.exit_code()), (Word::NotRun, 3));
             let first = without.cells()[0].to_string();
             prop_assert!(reading.says.iter().any(|says| says.starts_with("Missing: ") && says.contains(&first)));
         }

@@ -1,7 +1,8 @@
 //! What the reading says, for sweeps that are known.
 
 use super::fake::{csv, definition, differs, equal, journal};
-use exactness::results::sweep::{Cell, End, Journal, Outcome, Reading, SweepVerdict, WidthOutcome};
+use exactness::results::Word;
+use exactness::results::sweep::{Cell, End, Journal, Outcome, Reading, WidthOutcome};
 
 /// A sweep over two lengths, two seeds and four widths, in which `outcome` says what is found.
 fn sweep(outcome: impl Fn(Cell, usize) -> Outcome) -> Journal {
@@ -14,7 +15,7 @@ fn sweep(outcome: impl Fn(Cell, usize) -> Outcome) -> Journal {
     })
 }
 
-fn read(journal: &Journal) -> (SweepVerdict, String) {
+fn read(journal: &Journal) -> (Word, String) {
     let reading = Reading::new(journal);
     let parts = [reading.table().terminal(None), reading.says.join("\n"), reading.verdict_line()];
     (reading.verdict, parts.join("\n\n"))
@@ -122,7 +123,7 @@ fn a_sweep_that_compared_nothing_is_not_identical() {
     let definition = definition(&[4], &[2], &[1]);
     for end in [None, Some(End::Crashed("signal 6".to_owned()))] {
         let reading = Reading::new(&journal(&definition, None, |_| end.clone()));
-        assert_eq!(reading.verdict, SweepVerdict::NotRun);
+        assert_eq!(reading.verdict, Word::NotRun);
         assert_eq!(
             reading.verdict_line(),
             "verdict: not run (0 of 1 comparisons made: 0 equal, 0 different, 0 rows compared)"

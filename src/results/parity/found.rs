@@ -102,19 +102,20 @@ pub(super) fn ranges(numbers: &[u32]) -> String {
     runs.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
+/// What rows of so many differing bytes amount to, for tests.
+#[cfg(test)]
+pub(super) fn found(tried: &[(u32, u64)]) -> Found {
+    let mut found = Found::default();
+    for (rows, differing_bytes) in tried {
+        let row = RowBits { bytes: 64, differing_bytes: *differing_bytes, ..RowBits::default() };
+        found.add(*rows, &row);
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Found, ranges};
-    use crate::algebra::bits::RowBits;
-
-    fn found(tried: &[(u32, u64)]) -> Found {
-        let mut found = Found::default();
-        for (rows, differing_bytes) in tried {
-            let row = RowBits { bytes: 64, differing_bytes: *differing_bytes, ..RowBits::default() };
-            found.add(*rows, &row);
-        }
-        found
-    }
+    use super::{found, ranges};
 
     #[test]
     fn a_boundary_is_the_first_that_differs_whatever_comes_after() {

@@ -1,6 +1,7 @@
 //! All lines of a measurement, and how it ended.
 
 use super::{Agreement, Found, Predicted};
+use crate::results::Word;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -32,30 +33,6 @@ pub struct Parity {
     pub controls: Vec<Line>,
     /// The command line.
     pub command: Vec<String>,
-}
-
-/// How a measurement of operations ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Word {
-    /// No byte differs.
-    Identical,
-    /// Some byte differs.
-    Differs,
-    /// Nothing was compared, or a control was not found.
-    NotRun,
-}
-
-impl Word {
-    /// The exit code that belongs to it.
-    #[must_use]
-    pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::Identical => 0,
-            Self::Differs => 1,
-            Self::NotRun => 3,
-        }
-    }
 }
 
 /// One operation.

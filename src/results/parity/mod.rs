@@ -6,5 +6,5 @@ mod predicted;
 mod shown;
 
 pub use found::{Found, Worst};
-pub use lines::{Line, PARITY_VERSION, Parity, Word};
+pub use lines::{Line, PARITY_VERSION, Parity};
 pub use predicted::{Agreement, Predicted};

@@ -83,17 +83,8 @@ impl Predicted {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agreement, Found, Predicted};
-    use crate::algebra::bits::RowBits;
-
-    fn found(tried: &[(u32, u64)]) -> Found {
-        let mut found = Found::default();
-        for (rows, differing_bytes) in tried {
-            let row = RowBits { bytes: 64, differing_bytes: *differing_bytes, ..RowBits::default() };
-            found.add(*rows, &row);
-        }
-        found
-    }
+    use super::{Agreement, Predicted};
+    use crate::results::parity::found::found;
 
     #[test]
     fn a_prediction_agrees_at_its_own_boundary_and_no_other() {

@@ -1,7 +1,7 @@
 //! A measurement as people read it: the table, the sentences, the verdict.
 
 use super::found::ranges;
-use super::{Agreement, Line, Parity, Word};
+use super::{Agreement, Line, Parity};
 use crate::results::Table;
 
 /// How much a table says.
@@ -100,7 +100,7 @@ impl Parity {
         let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
         format!(
             "verdict: {} ({} on {}: {parted} of {} lines with other bytes; {rows} rows, {bytes} bytes compared, seeds {})",
-            self.verdict.word(),
+            self.verdict,
             self.subject,
             self.backend,
             self.lines.len(),
@@ -150,18 +150,6 @@ impl Line {
         match self.found.equal_again().as_slice() {
             [] => boundary.to_string(),
             again => format!("{boundary}, equal at {}", ranges(again)),
-        }
-    }
-}
-
-impl Word {
-    /// The word that is printed.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Identical => "identical",
-            Self::Differs => "differs",
-            Self::NotRun => "not run",
         }
     }
 }

@@ -14,4 +14,4 @@ pub use definition::{Cell, Definition, Shard};
 pub use journal::{Entry, Header, Journal, JournalError};
 pub use merge::merge;
 pub use outcome::{End, Outcome, WidthOutcome};
-pub use reading::{Reading, SweepVerdict};
+pub use reading::Reading;

@@ -8,53 +8,17 @@ use super::definition::Cell;
 use super::journal::Journal;
 use super::outcome::{End, Outcome};
 use crate::algebra::verdict::worst;
-use crate::results::Table;
-use serde::Serialize;
+use crate::results::{Table, Word};
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// Cells named in a sentence before it counts the others.
 const NAMED: usize = 6;
-
-/// How a sweep ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SweepVerdict {
-    /// Every comparison was made and every byte is equal.
-    Identical,
-    /// Every comparison was made and some differ.
-    Differs,
-    /// Some were not made.
-    NotRun,
-}
-
-impl SweepVerdict {
-    /// The process exit code.
-    #[must_use]
-    pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::Identical => 0,
-            Self::Differs => 1,
-            Self::NotRun => 3,
-        }
-    }
-}
-
-impl fmt::Display for SweepVerdict {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Identical => "identical",
-            Self::Differs => "differs",
-            Self::NotRun => "not run",
-        })
-    }
-}
 
 /// A sweep that was read.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// How it ended.
-    pub verdict: SweepVerdict,
+    pub verdict: Word,
     /// One entry a width.
     pub widths: Vec<WidthReading>,
     /// Sentences.
@@ -201,7 +165,7 @@ impl Reading {
     }
 }
 
-fn verdict(widths: &[WidthReading]) -> SweepVerdict {
+fn verdict(widths: &[WidthReading]) -> Word {
     let codes = widths.iter().flat_map(|one| {
         let code = |there: bool, code: u8| there.then_some(code);
         let codes = [code(one.equal > 0, 0), code(!one.differs.is_empty(), 1), code(one.silent > 0, 3)];
@@ -209,9 +173,9 @@ fn verdict(widths: &[WidthReading]) -> SweepVerdict {
     });
     let codes: Vec<u8> = codes.collect();
     match (codes.is_empty(), worst(codes)) {
-        (false, 0) => SweepVerdict::Identical,
-        (false, 1) => SweepVerdict::Differs,
-        _ => SweepVerdict::NotRun,
+        (false, 0) => Word::Identical,
+        (false, 1) => Word::Differs,
+        _ => Word::NotRun,
     }
 }
 
