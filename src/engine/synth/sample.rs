@@ -4,13 +4,10 @@
 
 use super::Synth;
 use super::config::config;
-use super::packed::written;
 use super::plan::plan_of;
-use super::values::{BLOCK, block};
-use super::write::header;
+use super::write::{draw, header};
 use crate::engine::checkpoint::{Bytes, Checkpoint};
-use crate::engine::error::Result;
-use rayon::prelude::*;
+use crate::engine::error::{Error, Result};
 use serde_json::{Value, json};
 
 /// Makes the sample; the same value gives the same bytes on every machine of one kind.
@@ -30,9 +27,10 @@ pub fn resized(what: &Synth, name: &str, sizes: &[(&str, usize)]) -> Result<Chec
     let plan = plan_of(what, two_layers(config(what.geometry, what.storage), sizes))?;
     let mut weights = header(&plan.tensors, plan.form);
     for stored in &plan.tensors {
-        let blocks: Vec<usize> = (0..stored.draws().div_ceil(BLOCK)).collect();
-        let drawn: Vec<Vec<u8>> = blocks.par_iter().map(|index| block(stored, what.seed, *index)).collect();
-        weights.extend(written(stored, drawn)?.concat());
+        draw(stored, what.seed, |bytes| {
+            weights.extend_from_slice(bytes);
+            Ok::<(), Error>(())
+        })?;
     }
     let config = Bytes::from_vec(plan.config.to_string().into_bytes());
     let files = vec![("config.json", config), ("model.safetensors", Bytes::from_vec(weights))];

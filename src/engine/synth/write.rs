@@ -4,8 +4,9 @@ use super::Synth;
 use super::packed::written;
 use super::plan::{Plan, Stored, plan};
 use super::values::{BLOCK, block};
+use crate::engine::Error;
 use crate::engine::checkpoint::{CheckpointError, Form};
-use crate::transcript::files::{PartFile, PartFolder, WriteError};
+use crate::transcript::files::{PartFolder, WriteError};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -28,7 +29,7 @@ pub enum SynthError {
     Plan(#[from] CheckpointError),
     /// MLX refused to quantize.
     #[error(transparent)]
-    Quantize(#[from] crate::engine::Error),
+    Quantize(#[from] Error),
 }
 
 /// What was written.
@@ -109,17 +110,22 @@ fn write_shard(
     let mut file = part.file(name)?;
     file.write(&header(shard, plan.form))?;
     for stored in shard {
-        write_tensor(&mut file, stored, seed)?;
+        draw(stored, seed, |bytes| Ok::<(), SynthError>(file.write(bytes)?))?;
     }
     Ok(file.finish()?)
 }
 
-fn write_tensor(file: &mut PartFile, stored: &Stored, seed: u64) -> Result<(), SynthError> {
+/// Draws a tensor and hands over its bytes in order, some blocks at a time.
+pub(super) fn draw<E: From<Error>>(
+    stored: &Stored,
+    seed: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
     let blocks: Vec<usize> = (0..stored.draws().div_ceil(BLOCK)).collect();
     for some in blocks.chunks(AT_ONCE) {
         let drawn: Vec<Vec<u8>> = some.par_iter().map(|index| block(stored, seed, *index)).collect();
         for bytes in written(stored, drawn)? {
-            file.write(&bytes)?;
+            take(&bytes)?;
         }
     }
     Ok(())
