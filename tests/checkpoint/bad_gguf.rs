@@ -171,6 +171,12 @@ fn models_that_this_engine_does_not_compute() {
             "freq_base is NaN, expected a finite number",
         ),
         (|file| file.set("llama.block_count", Meta::U32(u32::MAX)), "num_hidden_layers is 4294967295"),
+    ]);
+}
+
+#[test]
+fn tensors_that_are_not_the_architectures() {
+    refused(&[
         (
             |file| file.tensors.retain(|tensor| tensor.name != "token_embd.weight"),
             "token_embd.weight: there is none",
