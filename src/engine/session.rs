@@ -65,6 +65,16 @@ pub trait Recorder {
     }
 }
 
+/// Records nothing: for runs that are looked at by other means.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn line(&mut self, _line: Line) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// How a sequence ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {

@@ -79,6 +79,30 @@ pub struct Call<'a> {
     pub inputs: &'a [&'a Array],
 }
 
+/// Which part of an input a row of the output depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Rows along this axis; each row of the output reads its own.
+    Own(i32),
+    /// Rows along this axis; each row reads its own and those of the forward before it.
+    Before(i32),
+    /// Positions along this axis, the forward's own rows last; each row reads none after its own.
+    Upto(i32),
+    /// What the rows before the forward left behind.
+    State,
+}
+
+/// Something that an operation reads.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// Its name among the operation's inputs.
+    pub name: &'static str,
+    /// All of it.
+    pub array: &'a Array,
+    /// What a row of the output reads of it.
+    pub reach: Reach,
+}
+
 /// The kernels of a call, to be run over its inputs or over others.
 pub type Kernels<'a> = &'a dyn Fn(&[&Array]) -> Result<Array>;
 
@@ -86,6 +110,14 @@ pub type Kernels<'a> = &'a dyn Fn(&[&Array]) -> Result<Array>;
 pub trait Tap {
     /// A forward begins.
     fn begin(&mut self, _forward: Forward) {}
+
+    /// True when the tap wants to be told what operations read. Asked at every operation.
+    fn wants_inputs(&self) -> bool {
+        false
+    }
+
+    /// What the operation that comes next reads; told in one or several parts, before its first call.
+    fn given(&mut self, _site: Site, _inputs: &[Given<'_>]) {}
 
     /// One call of the operation's kernels, over `rows` rows.
     fn call(&mut self, _site: Site, _rows: usize) {}
@@ -105,6 +137,15 @@ pub trait Tap {
     /// When the tap itself computes and MLX refuses.
     fn at(&mut self, _site: Site, output: Array) -> Result<Array> {
         Ok(output)
+    }
+
+    /// The states that the recurrence leaves after each row, or after the last alone; what is returned is kept in
+    /// their place.
+    ///
+    /// # Errors
+    /// When the tap itself computes and MLX refuses.
+    fn left(&mut self, _site: Site, states: Vec<Array>) -> Result<Vec<Array>> {
+        Ok(states)
     }
 }
 

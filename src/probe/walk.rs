@@ -16,11 +16,11 @@ use crate::engine::plant::{Plant, Planted};
 use crate::engine::raw::bytes_of;
 use crate::engine::routes::Routes;
 use crate::engine::rows::{RowDetail, tokens};
-use crate::engine::session::{Options, Recorder, Request, Session};
+use crate::engine::session::{Options, Request, Session, Unrecorded};
 use crate::engine::tap::{Silent, Tap};
 use crate::results::probe::{First, Place};
+use crate::transcript::TokenId;
 use crate::transcript::digest::sha256;
-use crate::transcript::{Line, TokenId};
 use std::collections::BTreeMap;
 
 /// Drawn positions at which states are compared, beside the end.
@@ -105,15 +105,6 @@ enum Pass {
     Cycle,
     /// Keeps so many rows of the first block, then all.
     Shifted(usize),
-}
-
-/// Records nothing.
-struct Unrecorded;
-
-impl Recorder for Unrecorded {
-    fn line(&mut self, _line: Line) -> Result<()> {
-        Ok(())
-    }
 }
 
 impl<'m> Chain<'m> {

@@ -2,6 +2,7 @@
 
 pub mod arms;
 pub mod bench;
+pub mod bisect;
 pub mod comparing;
 pub mod judgement;
 pub mod outcomes;

@@ -8,6 +8,7 @@ use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
 use crate::engine::routes::Route;
+use crate::engine::tap::{Given, Reach};
 use mlx_rs::Array;
 use mlx_rs::fast::{ScaledDotProductAttentionMask, scaled_dot_product_attention};
 use mlx_rs::ops::{arange, concatenate, expand_dims, select, softmax_axis};
@@ -23,6 +24,14 @@ pub fn attend(
     values: &Array,
     scale: f32,
 ) -> Result<Array> {
+    pass.reads(
+        Op::Attention,
+        &[
+            Given { name: "queries", array: queries, reach: Reach::Own(2) },
+            Given { name: "keys", array: keys, reach: Reach::Upto(2) },
+            Given { name: "values", array: values, reach: Reach::Upto(2) },
+        ],
+    );
     let rows = queries.dim(2);
     let output = match pass.route(Op::Attention) {
         Route::Materialised => {

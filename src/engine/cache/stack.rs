@@ -122,7 +122,10 @@ impl Caches {
 
 impl LayerCache {
     /// The arrays that the next row will read, by name.
-    fn named(&self) -> Result<Vec<(&'static str, Array)>> {
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn named(&self) -> Result<Vec<(&'static str, Array)>> {
         Ok(match self {
             Self::Kv(cache) => match cache.contents()? {
                 Some((keys, values)) => vec![("keys", keys), ("values", values)],

@@ -234,7 +234,7 @@ fn add(
     let about = (subject.checkpoint, subject.model.dtype());
     let entry = gathered.entry(key).or_insert_with(|| Gathered {
         found: Found::default(),
-        predicted: question::predicted(subject.machine, about, &compared, (route, draw.position)),
+        predicted: question::predicted(subject.machine, about, &compared.asked(), (route, draw.position)),
     });
     compared.rows.iter().for_each(|row| entry.found.add(rows, row));
 }
