@@ -138,7 +138,7 @@ impl Experiment {
                 self.says.push(format!("A fault was planted: {plant}."));
                 continue;
             }
-            self.says.push(format!("The fault {plant} never struck: no run came to what it names."));
+            self.says.push(format!("The planted {plant} never struck: no run came to what it names."));
             if self.verdict.exit_code() == 0 {
                 self.verdict = Verdict::NotRun;
             }

@@ -1,5 +1,6 @@
 //! Tests of the engine: against numbers that other programs computed, and of a block against the chain.
 
+mod bookkeeping;
 mod exactness;
 mod families;
 mod gate;
