@@ -76,8 +76,11 @@ impl Ground {
     }
 }
 
-/// The law broken first, its round and its row, in each sequence.
-fn findings(arm: &Arm) -> Vec<Option<(&'static str, Option<i64>, Option<i64>)>> {
+/// A law, the round and the row that broke it.
+type Finding = (&'static str, Option<i64>, Option<i64>);
+
+/// What was broken first in each sequence.
+fn findings(arm: &Arm) -> Vec<Option<Finding>> {
     let judged = judge_arm(arm);
     assert!(judged.compared.rounds > 0, "something was judged");
     let findings = judged.sequences.iter().map(|one| one.finding.as_ref());
@@ -158,6 +161,9 @@ fn a_fault_of_rewinds_acts_at_the_blocks_that_it_names() {
         let (arm, _) = at(from + 1);
         assert_eq!(findings(&arm)[0], None, "{plant}");
         let (arm, run) = at(100_000);
+        assert_eq!((judge_arm(&arm).verdict, run.struck.len()), (Verdict::Consistent, 0), "{plant}");
+        // A block of one row has nothing to take back.
+        let (arm, run) = ground.run(ArmSpec { width: Some(1), repeat: 0 }, Some(plant));
         assert_eq!((judge_arm(&arm).verdict, run.struck.len()), (Verdict::Consistent, 0), "{plant}");
     }
 }

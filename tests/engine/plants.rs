@@ -52,13 +52,13 @@ fn keys_that_mean_nothing_for_a_fault_of_bookkeeping() {
     insta::assert_snapshot!(refused("fault=prefill,fault=selection"), @"read plant: fault is given twice");
     insta::assert_snapshot!(refused("fault=skipped-rewind,every=0"), @r#"read plant: every takes a count from 1, not "0""#);
     for fault in ["rejected-row", "skipped-rewind", "state-ahead", "selection", "prefill"] {
-        let refuses = |key: &str, value: &str| {
+        let without = |key: &str, value: &str| {
             let says = refused(&format!("fault={fault},{key}{value}"));
             assert!(says.starts_with(&format!("read plant: fault={fault} takes no {key}: it ")), "{says}");
             assert_eq!(says.lines().count(), 1);
         };
         let of_ops = [("layer", "=1"), ("ulp", "=1"), ("order", "=halves"), ("count", "=1"), ("seed", "=1")];
-        of_ops.iter().chain(&[("rows>=", "8"), ("rows<=", "8")]).for_each(|(key, value)| refuses(key, value));
+        of_ops.iter().chain(&[("rows>=", "8"), ("rows<=", "8")]).for_each(|(key, value)| without(key, value));
         let narrowed = format!("fault={fault},from=3,every=2");
         assert_eq!(plant(&narrowed).to_string(), narrowed);
     }
