@@ -1,11 +1,15 @@
 //! The place where an experiment looks into the model, or reaches into it.
 //!
-//! Every operation passes its output through [`Tap::at`] under a stable site name. Capture, plants and
-//! interventions are taps; the model files know none of them.
+//! Every operation passes its output through [`Tap::at`] under a stable site name, and a round's bookkeeping asks at
+//! three places: what of the prompt is fed, which tokens rows choose, and what a rewind keeps. Capture, plants and
+//! interventions are taps; neither the model files nor the round loop know any of them.
 
+use super::cache::Kept;
 use super::error::Result;
 use super::op::Op;
+use crate::transcript::TokenId;
 use mlx_rs::Array;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -106,7 +110,18 @@ pub struct Given<'a> {
 /// The kernels of a call, to be run over its inputs or over others.
 pub type Kernels<'a> = &'a dyn Fn(&[&Array]) -> Result<Array>;
 
-/// What happens at every operation.
+/// A rewind, before it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewinding {
+    /// The position of the block's first row.
+    pub position: i32,
+    /// Rows of the block.
+    pub rows: i32,
+    /// How many of them are to be kept.
+    pub kept: i32,
+}
+
+/// What happens at every operation, and where rows and tokens are kept count of.
 pub trait Tap {
     /// A forward begins.
     fn begin(&mut self, _forward: Forward) {}
@@ -139,6 +154,7 @@ pub trait Tap {
         Ok(output)
     }
 
+<<<<<<< HEAD
     /// The states that the recurrence leaves after each row, or after the last alone; what is returned is kept in
     /// their place.
     ///
@@ -146,6 +162,25 @@ pub trait Tap {
     /// When the tap itself computes and MLX refuses.
     fn left(&mut self, _site: Site, states: Vec<Array>) -> Result<Vec<Array>> {
         Ok(states)
+=======
+    /// The ids that are fed as the prompt.
+    fn prompt<'p>(&mut self, ids: &'p [TokenId]) -> Cow<'p, [TokenId]> {
+        Cow::Borrowed(ids)
+    }
+
+    /// The tokens `[T]` chosen from the last forward's rows of logits `[T, vocabulary]`, in which ids that are never
+    /// chosen are minus infinity; what is returned is what the rows chose.
+    ///
+    /// # Errors
+    /// When the tap itself computes and MLX refuses.
+    fn picked(&mut self, _logits: &Array, picked: Array) -> Result<Array> {
+        Ok(picked)
+    }
+
+    /// What the caches keep of a block.
+    fn rewind(&mut self, rewinding: Rewinding) -> Kept {
+        Kept::same(rewinding.kept)
+>>>>>>> plants
     }
 }
 
