@@ -7,8 +7,7 @@ use super::layer::{Looked, Place, look};
 use super::lockstep::{Pair, Until, walk};
 use super::op;
 use super::script::Script;
-use super::side::Stage;
-use crate::engine::cache::Caches;
+use super::side::{Stage, Start};
 use crate::engine::error::{Error, Result};
 use crate::engine::op::Op;
 use crate::engine::routes::Route;
@@ -66,7 +65,7 @@ pub(super) fn chain_route(stage: &Stage<'_>, site: Site) -> Option<String> {
 /// When MLX refuses.
 pub(super) fn parting(
     (stage, script): (&Stage<'_>, &Script),
-    start: &Caches,
+    start: &Start,
     cures: &Cures,
 ) -> Result<(Option<Place>, u64)> {
     let stage = cures.applied(stage)?;
@@ -85,7 +84,7 @@ pub(super) fn parting(
 /// When MLX refuses.
 pub(super) fn confirm(
     about: (&Stage<'_>, &Script),
-    start: &Caches,
+    start: &Start,
     looked: &Looked,
     order: usize,
 ) -> Result<(Confirmation, u64)> {
@@ -124,7 +123,7 @@ type Other = (Option<String>, Option<bool>, u64);
 /// Hands over the output of the operation that is computed next, or of the one before the last.
 fn other(
     about: (&Stage<'_>, &Script),
-    start: &Caches,
+    start: &Start,
     (looked, order): (&Looked, usize),
     before: &Place,
 ) -> Result<Other> {

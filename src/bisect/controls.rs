@@ -7,9 +7,8 @@
 use super::instrument::Looks;
 use super::lockstep::{Pair, Until, walk};
 use super::script::Script;
-use super::side::{Kind, Stage};
+use super::side::{Kind, Stage, Start};
 use crate::engine::Result;
-use crate::engine::cache::Caches;
 use crate::results::bisect::{Control, RowWalk};
 
 /// Runs the controls, each null arm `repeat` times; ends with the first one that parts. Gives the tokens fed for them.
@@ -19,7 +18,7 @@ use crate::results::bisect::{Control, RowWalk};
 pub(super) fn controls(
     stage: &Stage<'_>,
     script: &Script,
-    start: &Caches,
+    start: &Start,
     repeat: u32,
 ) -> Result<(Vec<Control>, u64)> {
     let nulls = (0..repeat).flat_map(|_| [(Kind::Chain, false), (Kind::Block, false)]);

@@ -4,12 +4,15 @@
 //! as the forward comes by, never as one lazy graph of the whole model.
 
 use crate::engine::Result;
-use crate::engine::plant::{Plant, Planted};
+use crate::engine::cache::Kept;
+use crate::engine::plant::Planted;
 use crate::engine::raw::rows_of;
-use crate::engine::tap::{Call, Forward, Given, Kernels, Reach, Site, Tap};
+use crate::engine::tap::{Call, Forward, Given, Kernels, Reach, Rewinding, Site, Tap};
+use crate::transcript::TokenId;
 use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
 use mlx_rs::transforms::eval;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which operations are looked at.
@@ -115,18 +118,21 @@ pub(super) struct Instrument {
     looked: Vec<Look>,
     pub(super) handed: BTreeMap<Site, Handed>,
     pub(super) shown: Shown,
+    /// Rewinds are made as they should be, whatever is planted.
+    pub(super) honest: bool,
     /// The layer that is coming by.
     layer: Option<usize>,
 }
 
 impl Instrument {
-    pub(super) fn new(plants: &[Plant]) -> Self {
+    pub(super) fn new(planted: Planted) -> Self {
         Self {
-            planted: Planted::new(plants),
+            planted,
             looks: Looks::Nowhere,
             looked: Vec::new(),
             handed: BTreeMap::new(),
             shown: Shown::Passed,
+            honest: false,
             layer: None,
         }
     }
@@ -138,6 +144,11 @@ impl Instrument {
             look.settle(self.layer)?;
         }
         Ok(std::mem::take(&mut self.looked))
+    }
+
+    /// The faults as they are by now, with what they remember.
+    pub(super) fn into_planted(self) -> Planted {
+        self.planted
     }
 
     /// The planted faults that have changed something.
@@ -223,6 +234,18 @@ impl Tap for Instrument {
             entry.states = shown;
         }
         Ok(passed)
+    }
+
+    fn prompt<'p>(&mut self, ids: &'p [TokenId]) -> Cow<'p, [TokenId]> {
+        self.planted.prompt(ids)
+    }
+
+    fn picked(&mut self, logits: &Array, picked: Array) -> Result<Array> {
+        self.planted.picked(logits, picked)
+    }
+
+    fn rewind(&mut self, rewinding: Rewinding) -> Kept {
+        if self.honest { Kept::same(rewinding.kept) } else { self.planted.rewind(rewinding) }
     }
 }
 

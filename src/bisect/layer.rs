@@ -9,7 +9,7 @@ use super::held;
 use super::instrument::{Look, Looks};
 use super::lockstep::{FirstRound, Pair};
 use super::script::Script;
-use super::side::Stage;
+use super::side::{Stage, Start};
 use crate::engine::Result;
 use crate::engine::cache::Caches;
 use crate::engine::op::Op;
@@ -41,7 +41,7 @@ pub(super) struct Looked {
 /// When MLX refuses.
 pub(super) fn look(
     (stage, script): (&Stage<'_>, &Script),
-    start: &Caches,
+    start: &Start,
     first: &FirstRound,
     handed: &BTreeSet<Site>,
     heat: bool,
@@ -56,7 +56,7 @@ pub(super) fn look(
     let turn = pair.round(round)?;
     let (chain, mut blocks) = turn.looks;
     let block = blocks.pop().unwrap_or_default();
-    let valid = equal(&turn.left, &first.left)? && equal(&turn.right, &first.right)?;
+    let valid = equal(&turn.left.logits, &first.left)? && equal(&turn.right.logits, &first.right)?;
     let sites = held::sites(&chain, &block)?;
     let walk = SiteWalk { round: first.round as u64, rows: round.kept as u64, valid, sites };
     let after = pair.right.caches.clone();

@@ -7,13 +7,13 @@ use super::compare::{differing_bytes, differing_rows};
 use super::held;
 use super::instrument::{Handed, Look, Looks};
 use super::script::{Round, Script};
-use super::side::{Kind, Side, Stage};
+use super::side::{Kind, Rows, Side, Stage, Start};
 use super::state;
 use crate::engine::Result;
-use crate::engine::cache::Caches;
 use crate::engine::raw::{bytes_of, rows_of};
 use crate::engine::tap::Site;
 use crate::results::bisect::{RowSeen, RowWalk};
+use crate::transcript::TokenId;
 use crate::transcript::digest::sha256;
 use mlx_rs::Array;
 use std::collections::BTreeSet;
@@ -37,20 +37,20 @@ pub(super) struct Pair<'s, 'm> {
 
 /// A round of both: the logits of its kept rows, and what was looked at.
 pub(super) struct Turn {
-    pub(super) left: Array,
-    pub(super) right: Array,
+    pub(super) left: Rows,
+    pub(super) right: Rows,
     pub(super) looks: (Vec<Look>, Vec<Look>),
 }
 
 impl<'s, 'm> Pair<'s, 'm> {
     /// Two runs of these kinds from one state.
-    pub(super) fn new(stage: &'s Stage<'m>, kinds: (Kind, Kind), start: &Caches) -> Self {
+    pub(super) fn new(stage: &'s Stage<'m>, kinds: (Kind, Kind), start: &Start) -> Self {
         let (left, right) = (stage.begin(kinds.0, start), stage.begin(kinds.1, start));
         Self { left, right, handed: BTreeSet::new() }
     }
 
     /// Plain decoding on the left, blocks on the right, with the left's outputs at `handed` going on in the right.
-    pub(super) fn treated(stage: &'s Stage<'m>, start: &Caches, handed: &BTreeSet<Site>) -> Self {
+    pub(super) fn treated(stage: &'s Stage<'m>, start: &Start, handed: &BTreeSet<Site>) -> Self {
         let mut pair = Self::new(stage, (Kind::Chain, Kind::Block), start);
         handed.clone_into(&mut pair.handed);
         if !handed.is_empty() {
@@ -126,51 +126,49 @@ fn round(pair: &mut Pair<'_, '_>, script: &Script, number: usize, walked: &mut W
     let answer = &mut walked.answer;
     answer.rounds += 1;
     answer.rows += round.kept as u64;
-    answer.bytes += left.nbytes() as u64;
-    let seen = rows((&mut pair.left, &mut pair.right), script, number, (&left, &right))?;
+    answer.bytes += left.logits.nbytes() as u64;
+    let seen = rows(script, number, (&left, &right))?;
     let differs = seen.iter().any(|row| row.differing > 0);
     answer.selection = answer.selection.take().or_else(|| chose_otherwise(&seen, &round.chosen));
     answer.differing.extend(seen.into_iter().filter(|row| row.differing > 0));
-    unlike_recorded(&round.recorded, &right, answer)?;
+    unlike_recorded(&round.recorded, &right.logits, answer)?;
     answer.states += 1;
     let state = state::difference(&pair.left.caches, &pair.right.caches, Some(number as u64))?;
     let parted = differs || state.is_some();
     answer.state = answer.state.take().or(state);
     if parted && walked.first.is_none() {
-        walked.first = Some(FirstRound { round: number, left, right });
+        walked.first = Some(FirstRound { round: number, left: left.logits, right: right.logits });
     }
     Ok(())
 }
 
 /// All kept rows of a round.
-fn rows(
-    (left, right): (&mut Side<'_, '_>, &mut Side<'_, '_>),
-    script: &Script,
-    number: usize,
-    logits: (&Array, &Array),
-) -> Result<Vec<RowSeen>> {
-    let any = differing_rows(logits.0, logits.1, 0)?.contains(&true);
-    let differing = if any { differing_bytes(logits.0, logits.1, 0)? } else { Vec::new() };
-    let (ours, theirs) = (left.choices(logits.0)?, right.choices(logits.1)?);
-    let bytes = (logits.0.nbytes() / ours.len().max(1)) as u64;
+fn rows(script: &Script, number: usize, (left, right): (&Rows, &Rows)) -> Result<Vec<RowSeen>> {
+    let any = differing_rows(&left.logits, &right.logits, 0)?.contains(&true);
+    let differing = if any { differing_bytes(&left.logits, &right.logits, 0)? } else { Vec::new() };
+    let bytes = (left.logits.nbytes() / left.chosen.len().max(1)) as u64;
     let before = script.before(number);
-    let row = |(row, chosen): (usize, (i64, i64))| RowSeen {
+    let row = |(row, (ours, theirs)): (usize, (&TokenId, &TokenId))| RowSeen {
         round: number as u64,
         row: row as u64,
         index: (before + row + 1) as u64,
         position: script.position(number, row),
         differing: differing.get(row).copied().unwrap_or(0),
         bytes,
-        chosen,
+        chosen: (*ours, *theirs),
     };
-    Ok(ours.into_iter().zip(theirs).enumerate().map(row).collect())
+    Ok(left.chosen.iter().zip(&right.chosen).enumerate().map(row).collect())
 }
 
-/// The first row from which the arm chose another token than the replayed block does.
-fn chose_otherwise(seen: &[RowSeen], chosen: &[i64]) -> Option<RowSeen> {
-    let pairs = seen.iter().zip(chosen);
-    let mut others = pairs.filter(|(row, chosen)| row.chosen.1 != **chosen);
-    others.next().map(|(row, chosen)| RowSeen { chosen: (row.chosen.0, *chosen), ..row.clone() })
+/// The first row from which another token was chosen than its bytes choose: by the replayed block under equal bytes,
+/// or by the arm that is replayed.
+fn chose_otherwise(seen: &[RowSeen], chosen: &[TokenId]) -> Option<RowSeen> {
+    let others = seen.iter().zip(chosen).filter_map(|(row, arm)| {
+        let replayed = row.differing == 0 && !row.same_choice();
+        let other = RowSeen { chosen: (row.chosen.0, *arm), ..row.clone() };
+        if replayed { Some(row.clone()) } else { (row.chosen.1 != *arm).then_some(other) }
+    });
+    { others }.next()
 }
 
 /// Holds the replayed block's rows against the recorded ones, where digests were recorded.

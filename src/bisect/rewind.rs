@@ -1,15 +1,18 @@
 //! Where nothing that was computed differs and yet the state left behind does: what the rewind kept.
 
 use super::compare::equal;
+use super::controls::parts;
 use super::instrument::Look;
 use super::layer::Looked;
-use super::script::Round;
+use super::lockstep::{Pair, Until, walk};
+use super::script::{Round, Script};
+use super::side::{Kind, Stage, Start};
 use super::state::{cached_positions, recurrent};
 use crate::engine::Result;
 use crate::engine::cache::Caches;
 use crate::engine::op::Op;
 use crate::engine::tap::Site;
-use crate::results::bisect::{Class, RewindAnswer};
+use crate::results::bisect::{Class, Confirmation, Handled, RewindAnswer};
 
 /// What stayed of the block, in keys and values and in recurrent states.
 ///
@@ -63,6 +66,30 @@ pub(super) fn class(answer: &RewindAnswer) -> Class {
         (_, Some(state)) if state > kept => Class::StateAhead,
         _ => Class::Rewind,
     }
+}
+
+/// Drives the block with rewinds made as they should be: the frontier has to move past round `round`.
+///
+/// # Errors
+/// When MLX refuses.
+pub(super) fn confirm(
+    (stage, script): (&Stage<'_>, &Script),
+    start: &Start,
+    round: u64,
+) -> Result<(Confirmation, u64)> {
+    let mut pair = Pair::new(stage, (Kind::Chain, Kind::Block), start);
+    pair.right.instrument.honest = true;
+    let answer = walk(&mut pair, script, Until::Difference)?.answer;
+    let confirmation = Confirmation {
+        handled: Handled::Rewind,
+        before: format!("after round {round}"),
+        after: parts(&answer),
+        moved: answer.root().is_none_or(|root| root > round),
+        tried: Vec::new(),
+        control: None,
+        control_moved: None,
+    };
+    Ok((confirmation, pair.fed()))
 }
 
 fn signed(count: u64) -> i64 {

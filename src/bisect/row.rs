@@ -2,10 +2,9 @@
 
 use super::lockstep::{Pair, Until, Walked, walk};
 use super::script::Script;
-use super::side::{Kind, Stage};
+use super::side::{Kind, Stage, Start};
 use super::state;
 use crate::engine::Result;
-use crate::engine::cache::Caches;
 use crate::results::bisect::PrefillAnswer;
 use crate::transcript::TokenId;
 
@@ -13,10 +12,8 @@ use crate::transcript::TokenId;
 pub(super) struct Prefilled {
     /// What differs.
     pub(super) answer: PrefillAnswer,
-    /// Plain decoding's state: both sides go on from it.
-    pub(super) start: Caches,
-    /// Faults that struck in the block's prompt.
-    pub(super) struck: Vec<String>,
+    /// Where both sides go on from.
+    pub(super) start: Start,
 }
 
 /// Feeds the prompt on both sides and compares the state that round 0 starts from.
@@ -24,10 +21,13 @@ pub(super) struct Prefilled {
 /// # Errors
 /// When the prompt is not one, or MLX refuses.
 pub(super) fn prefill(stage: &Stage<'_>, prompt: &[TokenId]) -> Result<Prefilled> {
-    let (start, ours, _) = stage.prefill(Kind::Chain, prompt)?;
-    let (block, theirs, struck) = stage.prefill(Kind::Block, prompt)?;
-    let answer = PrefillAnswer { state: state::difference(&start, &block, None)?, tokens: (ours, theirs) };
-    Ok(Prefilled { answer, start, struck })
+    let (chain, block) = (stage.prefill(Kind::Chain, prompt)?, stage.prefill(Kind::Block, prompt)?);
+    let state = state::difference(&chain.caches, &block.caches, None)?;
+    let answer = PrefillAnswer { state, tokens: (chain.token, block.token) };
+    Ok(Prefilled {
+        answer,
+        start: Start { caches: chain.caches, chain: chain.planted, block: block.planted },
+    })
 }
 
 /// Walks all rows; also gives the tokens that went in on each side and the faults that struck.
@@ -37,7 +37,7 @@ pub(super) fn prefill(stage: &Stage<'_>, prompt: &[TokenId]) -> Result<Prefilled
 pub(super) fn rows(
     stage: &Stage<'_>,
     script: &Script,
-    start: &Caches,
+    start: &Start,
 ) -> Result<(Walked, (u64, u64), Vec<String>)> {
     let mut pair = Pair::new(stage, (Kind::Chain, Kind::Block), start);
     let walked = walk(&mut pair, script, Until::End)?;

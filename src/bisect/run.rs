@@ -12,10 +12,9 @@ use super::op::operation;
 use super::rewind;
 use super::row::{self, Prefilled};
 use super::script::Script;
-use super::side::{Kind, Stage, passes};
+use super::side::{Kind, Stage, Start, passes};
 use super::trail::{TrailFile, TrailFileError};
 use super::{reduce, sources};
-use crate::engine::cache::Caches;
 use crate::engine::checkpoint::{Checkpoint, Mixer};
 use crate::probe::dispatch::Machine;
 use crate::results::bisect::{
@@ -48,6 +47,8 @@ pub struct Ask<'a> {
     pub machine: Machine,
     /// Null arms of each side.
     pub repeat: u32,
+    /// The rounds were made in this process, so that what the arm chose is what this machine chooses.
+    pub live: bool,
     /// Go on until all sources are known.
     pub all_sources: bool,
     /// Look for a smaller run.
@@ -121,7 +122,7 @@ struct Bisect<'a, 'm> {
     script: &'a Script,
     ask: Ask<'a>,
     trail: &'a mut TrailFile,
-    start: Caches,
+    start: Start,
     first: Option<FirstRound>,
     looked: Option<Looked>,
 }
@@ -132,7 +133,7 @@ struct Bisect<'a, 'm> {
 /// When MLX refuses or the trail cannot be written. What was answered stays in the trail.
 pub fn bisect(stage: &Stage<'_>, script: &Script, ask: Ask<'_>, trail: &mut TrailFile) -> Result<Answers> {
     (ask.progress)("prompt");
-    let Prefilled { answer: prefill, start, mut struck } = row::prefill(stage, &script.prompt)?;
+    let Prefilled { answer: prefill, start } = row::prefill(stage, &script.prompt)?;
     if trail.answer::<PrefillAnswer>("prefill").is_none() {
         trail.keep("prefill", &prefill)?;
     }
@@ -153,10 +154,7 @@ pub fn bisect(stage: &Stage<'_>, script: &Script, ask: Ask<'_>, trail: &mut Trai
     if answers.controls.iter().any(|control| control.parts.is_some()) {
         return Ok(answers);
     }
-    bisect.walk(&mut answers, &mut struck)?;
-    struck.sort();
-    struck.dedup();
-    answers.struck = struck;
+    bisect.walk(&mut answers)?;
     if answers.class != Class::Identical && answers.rows.root().is_some() {
         bisect.further(&mut answers)?;
     }
@@ -187,13 +185,13 @@ impl Bisect<'_, '_> {
     }
 
     /// Rows, and if they differ layers, operation and confirmation.
-    fn walk(&mut self, answers: &mut Answers, struck: &mut Vec<String>) -> Result<()> {
+    fn walk(&mut self, answers: &mut Answers) -> Result<()> {
         let rows = self.step("rows", |own| {
             let (walked, fed, struck) = row::rows(own.stage, own.script, &own.start)?;
             own.first = walked.first;
             Ok(Costed { answer: Rows { walk: walked.answer, struck }, fed })
         })?;
-        struck.extend(rows.answer.struck);
+        answers.struck = rows.answer.struck;
         answers.rows = rows.answer.walk;
         let mut fed = rows.fed;
         if answers.rows.root().is_some() {
@@ -202,7 +200,7 @@ impl Bisect<'_, '_> {
             answers.seen = Some(seen.answer);
         }
         answers.cost.walk = (passes(fed.0, self.script), passes(fed.1, self.script));
-        answers.class = class(answers);
+        answers.class = class(answers, self.ask.live);
         answers.confirmation = self.confirmed(answers)?;
         Ok(())
     }
@@ -275,6 +273,16 @@ impl Bisect<'_, '_> {
                 answers.cost.confirmation += passes(confirmed.fed.0, self.script);
                 Ok(Some(confirmed.answer))
             }
+            Class::RejectedRow | Class::SkippedRewind | Class::StateAhead | Class::Rewind => {
+                let confirmed = self.step("confirmation", |own| {
+                    let before = own.look()?.walk.round;
+                    let about = (own.stage, own.script);
+                    let (answer, fed) = rewind::confirm(about, &own.start, before)?;
+                    Ok(Costed { answer, fed: (fed, 0) })
+                })?;
+                answers.cost.confirmation += passes(confirmed.fed.0, self.script);
+                Ok(Some(confirmed.answer))
+            }
             // The rows were walked from plain decoding's state on both sides.
             Class::Prefill => Ok(Some(Confirmation {
                 handled: Handled::State,
@@ -327,16 +335,26 @@ fn mixer(mixer: &Mixer) -> &'static str {
 }
 
 /// What parted. The prompt comes first, whatever follows.
-fn class(answers: &Answers) -> Class {
+fn class(answers: &Answers, live: bool) -> Class {
     if answers.prefill.state.is_some() {
         return Class::Prefill;
     }
     let other_first = answers.prefill.tokens.0 != answers.prefill.tokens.1;
     match (&answers.seen, &answers.rows.selection) {
         (None, _) if other_first => Class::Selection,
-        (None, Some(_)) => Class::Selection,
-        (None, None) => Class::Identical,
+        (None, selection) => unparted(selection.is_some(), answers.rows.unlike_recorded, live),
         (Some(seen), _) if !seen.sites.valid || !seen.inherited.is_empty() => Class::InvalidCapture,
         (Some(seen), _) => seen.rewind.as_ref().map_or(Class::Operation, rewind::class),
+    }
+}
+
+/// What equal rows and states come to: recorded rounds count only where their rows have the recorded bytes.
+fn unparted(selection: bool, unlike_recorded: Option<(u64, u64)>, live: bool) -> Class {
+    let reproduced = live || matches!(unlike_recorded, Some((0, _)));
+    match (selection, unlike_recorded) {
+        (_, Some((1.., _))) => Class::NotReproduced,
+        (true, _) if reproduced => Class::Selection,
+        (true, _) => Class::NotReproduced,
+        (false, _) => Class::Identical,
     }
 }

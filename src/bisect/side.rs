@@ -5,10 +5,10 @@ use super::script::{Round, Script};
 use crate::engine::Result;
 use crate::engine::cache::{Caches, Rewind};
 use crate::engine::model::TextModel;
-use crate::engine::plant::Plant;
+use crate::engine::plant::{Plant, Planted};
 use crate::engine::raw::rows_of;
 use crate::engine::routes::Routes;
-use crate::engine::rows::RowDetail;
+use crate::engine::rows::{RowDetail, tokens};
 use crate::engine::session::{Options, Request, Session, Unrecorded};
 use crate::transcript::TokenId;
 use mlx_rs::Array;
@@ -31,6 +31,23 @@ pub struct Stage<'m> {
     pub banned: Vec<TokenId>,
     /// Faults in blocks; plain decoding gets those that say so.
     pub plants: Vec<Plant>,
+}
+
+/// What a prompt left.
+pub(super) struct Fed {
+    pub(super) caches: Caches,
+    /// What its last row chose.
+    pub(super) token: TokenId,
+    /// The faults, with what they remember.
+    pub(super) planted: Planted,
+}
+
+/// Where both runs begin: plain decoding's state, and each side's faults as their prompts left them.
+#[derive(Clone)]
+pub(super) struct Start {
+    pub(super) caches: Caches,
+    pub(super) chain: Planted,
+    pub(super) block: Planted,
 }
 
 /// Which run.
@@ -60,12 +77,13 @@ impl<'m> Stage<'m> {
         std::ptr::eq(self.chain, self.block)
     }
 
-    pub(super) fn plants_of(&self, kind: Kind) -> Vec<Plant> {
+    /// The faults of a run of `kind`, before they have done anything.
+    pub(super) fn planted(&self, kind: Kind) -> Planted {
         let here = |plant: &&Plant| kind == Kind::Block || plant.reaches_chain();
-        self.plants.iter().filter(here).copied().collect()
+        Planted::new(&self.plants.iter().filter(here).copied().collect::<Vec<_>>())
     }
 
-    fn options(&self, kind: Kind) -> Options {
+    pub(super) fn options(&self, kind: Kind) -> Options {
         Options {
             end_ids: self.banned.clone(),
             ignore_eos: !self.banned.is_empty(),
@@ -76,18 +94,17 @@ impl<'m> Stage<'m> {
         }
     }
 
-    /// The caches after the prompt as a run of `kind` leaves them, the token that it chooses from its last row, and
-    /// the faults that struck.
+    /// The prompt as a run of `kind` feeds it.
     ///
     /// # Errors
     /// When the prompt is not one, or MLX refuses.
-    pub(super) fn prefill(&self, kind: Kind, prompt: &[TokenId]) -> Result<(Caches, TokenId, Vec<String>)> {
+    pub(super) fn prefill(&self, kind: Kind, prompt: &[TokenId]) -> Result<Fed> {
         let options = self.options(kind);
-        let mut tap = Instrument::new(&self.plants_of(kind));
+        let mut tap = Instrument::new(self.planted(kind));
         let mut session = Session::new(self.chain, &options, &mut tap)?;
         let request = Request { sequence: 0, prompt, max_tokens: 1 };
         let (caches, token) = session.prefill(&request, &mut Unrecorded)?;
-        Ok((caches, token, tap.struck()))
+        Ok(Fed { caches, token, planted: tap.into_planted() })
     }
 
     /// Plain decoding's first `tokens` tokens after a prompt, the prompt's own first one included, past end ids.
@@ -95,69 +112,79 @@ impl<'m> Stage<'m> {
     /// # Errors
     /// When the prompt is not one, or MLX refuses.
     pub fn decode(&self, prompt: &[TokenId], tokens: usize) -> Result<Vec<TokenId>> {
-        let (caches, first, _) = self.prefill(Kind::Chain, prompt)?;
-        let mut side = self.begin(Kind::Chain, &caches);
-        let mut stream = vec![first];
+        let fed = self.prefill(Kind::Chain, prompt)?;
+        let mut stream = vec![fed.token];
+        let start = Start { caches: fed.caches, chain: fed.planted.clone(), block: fed.planted };
+        let mut side = self.begin(Kind::Chain, &start);
         while stream.len() < tokens {
-            let logits = side.chain(&stream[stream.len() - 1..])?;
-            stream.extend(side.choices(&logits)?);
+            let next = side.chain(&stream[stream.len() - 1..])?.chosen;
+            stream.extend(next);
         }
         Ok(stream)
     }
 
-    /// A run that begins with `caches`.
-    pub(super) fn begin(&self, kind: Kind, caches: &Caches) -> Side<'_, 'm> {
-        let instrument = Instrument::new(&self.plants_of(kind));
-        Side { stage: self, kind, options: self.options(kind), caches: caches.clone(), instrument, fed: 0 }
+    /// A run that begins after the prompt.
+    pub(super) fn begin(&self, kind: Kind, start: &Start) -> Side<'_, 'm> {
+        let planted = if kind == Kind::Block { &start.block } else { &start.chain };
+        let instrument = Instrument::new(planted.clone());
+        Side {
+            stage: self,
+            kind,
+            options: self.options(kind),
+            caches: start.caches.clone(),
+            instrument,
+            fed: 0,
+        }
     }
 }
 
+/// The kept rows of a round.
+pub(super) struct Rows {
+    /// `[kept, vocabulary]`, computed.
+    pub(super) logits: Array,
+    /// The token that each chooses.
+    pub(super) chosen: Vec<TokenId>,
+}
+
 impl Side<'_, '_> {
-    /// Runs a round and gives the logits of its kept rows, `[kept, vocabulary]`, computed.
+    /// Runs a round and gives its kept rows.
     ///
     /// # Errors
     /// When MLX refuses.
-    pub(super) fn round(&mut self, round: &Round) -> Result<Array> {
+    pub(super) fn round(&mut self, round: &Round) -> Result<Rows> {
         self.fed += round.kept as u64;
-        let logits = match self.kind {
+        let rows = match self.kind {
             Kind::Chain => self.chain(&round.block[..round.kept])?,
             Kind::Block => self.block(round)?,
         };
-        logits.eval()?;
         self.caches.evaluate()?;
-        Ok(logits)
+        Ok(rows)
     }
 
-    fn chain(&mut self, ids: &[TokenId]) -> Result<Array> {
+    fn chain(&mut self, ids: &[TokenId]) -> Result<Rows> {
         let model = self.stage.chain;
         let mut session = Session::new(model, &self.options, &mut self.instrument)?;
-        let mut rows = Vec::new();
+        let (mut rows, mut chosen) = (Vec::new(), Vec::new());
         for id in ids {
             let row = session.plain_forward(&model.ids(&[*id])?, &mut self.caches)?; // [1, V]
-            row.eval()?;
+            chosen.extend(tokens(&session.pick(&row)?)?);
             self.caches.evaluate()?;
             rows.push(row);
         }
-        Ok(concatenate(&rows, 0)?)
+        let logits = concatenate(&rows, 0)?;
+        logits.eval()?;
+        Ok(Rows { logits, chosen })
     }
 
-    fn block(&mut self, round: &Round) -> Result<Array> {
+    fn block(&mut self, round: &Round) -> Result<Rows> {
         let mut session = Session::new(self.stage.block, &self.options, &mut self.instrument)?;
         let logits = session.verify_forward(&round.block, &mut self.caches)?; // [T, V]
-        let kept = rows_of(&logits, 0, 0, count(round.kept))?;
-        kept.eval()?;
-        self.caches.commit(count(round.block.len()), count(round.kept))?;
-        Ok(kept)
-    }
-
-    /// The tokens that rows of logits `[kept, vocabulary]` choose.
-    ///
-    /// # Errors
-    /// When MLX refuses.
-    pub(super) fn choices(&mut self, logits: &Array) -> Result<Vec<TokenId>> {
-        let model = self.stage.chain;
-        let session = Session::new(model, &self.options, &mut self.instrument)?;
-        crate::engine::rows::tokens(&session.pick(logits)?)
+        let mut chosen = tokens(&session.pick(&logits)?)?;
+        chosen.truncate(round.kept);
+        let logits = rows_of(&logits, 0, 0, count(round.kept))?.contiguous()?;
+        logits.eval()?;
+        session.commit(&mut self.caches, count(round.block.len()), count(round.kept))?;
+        Ok(Rows { logits, chosen })
     }
 
     /// What the instrument looked at in the forwards since the last time.

@@ -11,9 +11,8 @@ use super::held;
 use super::instrument::{Handed, Look, Looks, Shown};
 use super::lockstep::{Pair, Until, walk};
 use super::script::Script;
-use super::side::{Kind, Stage};
+use super::side::{Kind, Stage, Start};
 use crate::engine::Result;
-use crate::engine::cache::Caches;
 use crate::engine::tap::Site;
 use crate::results::bisect::{Handled, SiteWalk, Source, Sources};
 use std::collections::BTreeMap;
@@ -22,7 +21,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// When MLX refuses.
-pub(super) fn all((stage, script): (&Stage<'_>, &Script), start: &Caches) -> Result<(Sources, u64)> {
+pub(super) fn all((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<(Sources, u64)> {
     let (mut found, mut fed) = forced((stage, script), start)?;
     let routes = Cures {
         routes: found.keys().filter_map(|site| chain_route(stage, *site)).collect(),
@@ -57,7 +56,7 @@ pub(super) fn all((stage, script): (&Stage<'_>, &Script), start: &Caches) -> Res
 }
 
 /// Drives blocks whose every operation gets plain decoding's inputs, and gathers what differs still.
-fn forced((stage, script): (&Stage<'_>, &Script), start: &Caches) -> Result<(BTreeMap<Site, Source>, u64)> {
+fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<(BTreeMap<Site, Source>, u64)> {
     let mut pair = Pair::new(stage, (Kind::Chain, Kind::Block), start);
     pair.look(&Looks::Everywhere);
     pair.right.instrument.shown = Shown::Own;

@@ -2,6 +2,10 @@
 
 #[cfg(feature = "engine")]
 pub mod bench;
+#[cfg(feature = "engine")]
+pub mod bisect;
+#[cfg(feature = "engine")]
+pub mod bisected;
 pub mod check_algebra;
 pub mod compare;
 pub mod compared;
@@ -31,6 +35,8 @@ pub mod probe;
 pub mod prompted;
 #[cfg(feature = "engine")]
 pub mod ran;
+#[cfg(feature = "engine")]
+pub mod rounds;
 pub mod rows;
 #[cfg(feature = "engine")]
 pub mod run_arm;
@@ -63,6 +69,8 @@ pub struct Cli {
 enum Verb {
     #[cfg(feature = "engine")]
     Bench(bench::BenchArgs),
+    #[cfg(feature = "engine")]
+    Bisect(Box<bisect::BisectArgs>),
     CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
     Diff(diff::Diff),
@@ -94,6 +102,8 @@ impl Cli {
         match self.verb {
             #[cfg(feature = "engine")]
             Verb::Bench(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Bisect(verb) => verb.run(),
             Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
             Verb::Diff(verb) => verb.run(),

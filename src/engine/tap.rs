@@ -154,7 +154,6 @@ pub trait Tap {
         Ok(output)
     }
 
-<<<<<<< HEAD
     /// The states that the recurrence leaves after each row, or after the last alone; what is returned is kept in
     /// their place.
     ///
@@ -162,7 +161,8 @@ pub trait Tap {
     /// When the tap itself computes and MLX refuses.
     fn left(&mut self, _site: Site, states: Vec<Array>) -> Result<Vec<Array>> {
         Ok(states)
-=======
+    }
+
     /// The ids that are fed as the prompt.
     fn prompt<'p>(&mut self, ids: &'p [TokenId]) -> Cow<'p, [TokenId]> {
         Cow::Borrowed(ids)
@@ -180,7 +180,6 @@ pub trait Tap {
     /// What the caches keep of a block.
     fn rewind(&mut self, rewinding: Rewinding) -> Kept {
         Kept::same(rewinding.kept)
->>>>>>> plants
     }
 }
 

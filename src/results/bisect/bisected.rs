@@ -36,6 +36,8 @@ pub enum Class {
     Selection,
     /// The looked-at round did not give the bytes of the row walk.
     InvalidCapture,
+    /// The replayed block does not give what was recorded.
+    NotReproduced,
     /// A planted fault was never met.
     NotStruck,
 }
@@ -46,7 +48,9 @@ impl Class {
     pub const fn word(self) -> Word {
         match self {
             Self::Identical => Word::Identical,
-            Self::NotComparable | Self::InvalidCapture | Self::NotStruck => Word::NotRun,
+            Self::NotComparable | Self::InvalidCapture | Self::NotReproduced | Self::NotStruck => {
+                Word::NotRun
+            }
             _ => Word::Differs,
         }
     }
@@ -65,6 +69,7 @@ impl fmt::Display for Class {
             Self::Rewind => "rewind",
             Self::Selection => "selection",
             Self::InvalidCapture => "invalid capture",
+            Self::NotReproduced => "not reproduced",
             Self::NotStruck => "not run",
         })
     }
@@ -88,16 +93,22 @@ pub struct Question {
     pub planted: Vec<String>,
 }
 
-/// One accept pattern and where it first differs.
+/// One of several scripts, accept patterns or prompts, and where it first differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PatternLine {
-    /// Rows kept in turn.
-    pub pattern: Vec<u64>,
+pub struct Screened {
+    /// The pattern, or the prompt's number.
+    pub label: String,
+    /// Ids of its prompt.
+    pub prompt: u64,
     /// Rows compared.
     pub rows: u64,
+    /// States compared.
+    pub states: u64,
     /// Position and round of the first row or state that differs.
     pub first: Option<(u64, u64)>,
+    /// Where it parts, in words.
+    pub parts: Option<String>,
 }
 
 /// What several patterns together say.
@@ -127,7 +138,7 @@ impl fmt::Display for Reading {
 impl Reading {
     /// Of the patterns that were walked.
     #[must_use]
-    pub fn of(lines: &[PatternLine]) -> Self {
+    pub fn of(lines: &[Screened]) -> Self {
         let mut firsts = lines.iter().map(|line| line.first.map(|(position, _)| position));
         let one = firsts.next().flatten();
         match one {
@@ -152,8 +163,8 @@ pub struct Bisected {
     pub machine: String,
     /// What was asked.
     pub question: Question,
-    /// Patterns, where several were asked for.
-    pub patterns: Vec<PatternLine>,
+    /// Patterns or prompts, where there are several; the first that parts is the one that the answers are about.
+    pub screened: Vec<Screened>,
     /// What the patterns say.
     pub reading: Option<Reading>,
     /// Null arms and observers.
@@ -202,14 +213,17 @@ impl Bisected {
 
 #[cfg(test)]
 mod tests {
-    use super::{PatternLine, Reading};
+    use super::{Reading, Screened};
 
     #[test]
     fn patterns_are_read_together() {
-        let line = |first: Option<u64>| PatternLine {
-            pattern: vec![1],
+        let line = |first: Option<u64>| Screened {
+            label: "1".to_owned(),
+            prompt: 1,
             rows: 3,
+            states: 3,
             first: first.map(|position| (position, 0)),
+            parts: None,
         };
         let of =
             |firsts: &[Option<u64>]| Reading::of(&firsts.iter().map(|one| line(*one)).collect::<Vec<_>>());

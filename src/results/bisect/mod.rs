@@ -3,6 +3,7 @@
 mod answers;
 mod bisected;
 mod heat;
+mod shown;
 mod trail;
 
 pub use answers::{
@@ -10,6 +11,6 @@ pub use answers::{
     Predicted, PrefillAnswer, Reduced, RewindAnswer, RowSeen, RowWalk, SiteRows, SiteWalk, Source, Sources,
     StateSeen,
 };
-pub use bisected::{BISECT_VERSION, Bisected, Class, PatternLine, Question, Reading};
+pub use bisected::{BISECT_VERSION, Bisected, Class, Question, Reading, Screened};
 pub use heat::{HeatRow, heat_map};
 pub use trail::{Key, Trail, TrailError};
