@@ -22,4 +22,7 @@ pub mod probe; // what one operation, and one checkpoint, does to bytes on this 
 #[cfg(feature = "engine")]
 pub mod sweep; // lengths × seeds × widths, resumable
 
+#[cfg(feature = "engine")]
+pub mod bisect; // where two arms part, and a folder that shows it
+
 pub mod cli; // one file a verb

@@ -1,6 +1,7 @@
 //! Tests of the engine: against numbers that other programs computed, and of a block against the chain.
 
 mod exactness;
+mod exported;
 mod families;
 mod gate;
 mod goldens;
@@ -9,5 +10,6 @@ mod plants;
 mod probed;
 mod quantized;
 mod recorded;
+mod reproducer;
 mod support;
 mod walk;
