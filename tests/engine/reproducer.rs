@@ -205,7 +205,7 @@ fn damaged_files_never_reach_mlx() {
         }
         assert_refused(5, "it was changed or cut", |folder| rewrite(&folder.join("chain.mlxfn"), b""));
         assert_refused(5, "reproducer.json", |folder| {
-            std::fs::remove_file(folder.join("reproducer.json")).unwrap()
+            std::fs::remove_file(folder.join("reproducer.json")).unwrap();
         });
         assert_refused(5, "reproducer.json", |folder| std::fs::remove_dir_all(folder).unwrap());
     });
@@ -225,7 +225,7 @@ fn an_index_that_is_none_is_refused() {
             );
         });
         assert_refused(4, "its format is \"other\"", |folder| {
-            change(folder, |index| index["format"] = json!("other"))
+            change(folder, |index| index["format"] = json!("other"));
         });
         assert_refused(4, "missing field", |folder| {
             change(folder, |index| drop(index.as_object_mut().unwrap().remove("chain")));

@@ -140,6 +140,6 @@ pub(super) fn alone(body: impl FnOnce()) {
     let test = thread.name().expect("a test's thread has its name");
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     let ran = command.args([test, "--exact"]).env(ALONE, "1").output().expect("it runs");
-    let text = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    assert!(ran.status.success() && text.contains("1 passed"), "{text}");
+    let says = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(ran.status.success() && says.contains("1 passed"), "{says}");
 }

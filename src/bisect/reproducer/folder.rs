@@ -6,7 +6,7 @@ use crate::arms::identity;
 use crate::engine::raw::Imported;
 use crate::results::reproducer::{Difference, INDEX, INPUTS, Index, REPRODUCED_VERSION, Reproduced, Side};
 use crate::transcript::digest::{sha256, sha256_of};
-use mlx_rs::Array;
+use mlx_rs::{Array, Stream};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +62,8 @@ impl Folder {
         if !identity::on_gpu() && matches!(&*recorded, "mlx-cuda" | "mlx-metal") {
             return Err(Error::NoGpu { recorded });
         }
+        // Imported functions run on stream 0, which the first to ask gets.
+        let _ = Stream::thread_local_or_default();
         let [chain, block] = [self.run(Which::Chain)?, self.run(Which::Block)?];
         let sides = vec![self.side(Which::Chain, &chain), self.side(Which::Block, &block)];
         let difference = Difference::between(&chain.dtype, &chain.row, &block.row)?;

@@ -14,7 +14,7 @@ pub(super) fn readme(index: &Index) -> String {
             "```sh\npip install '{}'\npython3 reproduce.py\n```",
             package(&about.backend)
         ),
-        "prints both rows' digests, how many of their bytes differ and how far at most, and ends with exit code 1 when they \
+        "The script prints both rows' digests, how many of their bytes differ and how far at most, and ends with exit code 1 when they \
          differ. `exactness reproduce FOLDER` does the same and counts representable steps. A function's file goes to MLX's \
          reader as it is: run folders of people you trust."
             .to_owned(),

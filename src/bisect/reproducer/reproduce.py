@@ -29,6 +29,7 @@ def main():
     backend = INDEX["about"]["backend"]
     if backend.get("name") == "mlx-cpu":
         mx.set_default_device(mx.cpu)
+    mx.default_stream(mx.default_device())  # imported functions run on stream 0, which the first to ask gets
     print(f"{INDEX['about']['site']}; recorded with MLX {backend.get('version')}, run with {mx.__version__}")
     tensors = mx.load(str(FOLDER / "inputs.safetensors"))
     rows = {side: row_of(side, tensors) for side in ("chain", "block")}

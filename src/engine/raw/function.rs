@@ -1,5 +1,7 @@
 //! Functions in files: a call with its constants, traced and written in MLX's own form, to be run where no model is.
 //!
+//! Whatever streams a function was exported from, it is read back onto stream 0 of its device (as of MLX 0.32.4), which
+//! belongs to the thread that made it: import where the process first computed, and nowhere else.
 //! MLX's writer copies a constant's memory as it lies there, so a constant that is a view in another order (a transpose
 //! that was evaluated) is read back as other numbers, without a word. Whoever exports therefore holds what the file
 //! gives against the call itself. Its reader throws on a file that is cut or is none, and what it throws ends up here as
@@ -111,7 +113,13 @@ pub fn export(path: &Path, kernels: &dyn Fn(&[&Array]) -> Result<Array>, inputs:
         Some(Stopped::Panicked(panic)) => resume_unwind(panic),
         Some(Stopped::Refused(error)) => Err(error),
         None if status == 0 => Ok(()),
-        None => Err(Error::Raw { operation: "export function", detail: path.display().to_string() }),
+        None => {
+            let detail = format!(
+                "{} (MLX cannot write every call, such as a contiguous copy or one from 8-bit floats)",
+                path.display()
+            );
+            Err(Error::Raw { operation: "export function", detail })
+        }
     }
 }
 
