@@ -36,6 +36,8 @@ pub mod prompted;
 #[cfg(feature = "engine")]
 pub mod ran;
 #[cfg(feature = "engine")]
+pub mod reproduce;
+#[cfg(feature = "engine")]
 pub mod rounds;
 pub mod rows;
 #[cfg(feature = "engine")]
@@ -82,6 +84,8 @@ enum Verb {
     OpParity(op_parity::OpParity),
     #[cfg(feature = "engine")]
     Probe(probe::ProbeArgs),
+    #[cfg(feature = "engine")]
+    Reproduce(reproduce::Reproduce),
     Rows(rows::Rows),
     #[cfg(feature = "engine")]
     RunArm(run_arm::RunArm),
@@ -115,6 +119,8 @@ impl Cli {
             Verb::OpParity(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Probe(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Reproduce(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::RunArm(verb) => verb.run(),

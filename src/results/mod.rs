@@ -9,6 +9,7 @@ pub mod outcomes;
 pub mod parity;
 pub mod probe;
 pub mod provenance;
+pub mod reproducer;
 pub mod shown;
 pub mod sweep;
 pub mod table;

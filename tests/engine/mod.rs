@@ -3,6 +3,7 @@
 mod bisected;
 mod bookkeeping;
 mod exactness;
+mod exported;
 mod families;
 mod gate;
 mod goldens;
@@ -11,5 +12,6 @@ mod plants;
 mod probed;
 mod quantized;
 mod recorded;
+mod reproducer;
 mod support;
 mod walk;
