@@ -3,8 +3,10 @@
 //! It carries planted faults too, so that what is looked at is what went on. What is kept is computed layer by layer
 //! as the forward comes by, never as one lazy graph of the whole model.
 
+use super::reproducer::{self, Reproducer, Which};
 use crate::engine::Result;
 use crate::engine::cache::Kept;
+use crate::engine::pass::NAMES;
 use crate::engine::plant::Planted;
 use crate::engine::raw::rows_of;
 use crate::engine::tap::{Call, Forward, Given, Kernels, Reach, Rewinding, Site, Tap};
@@ -13,7 +15,9 @@ use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
 use mlx_rs::transforms::eval;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Which operations are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +114,39 @@ pub(super) enum Shown {
     Own,
 }
 
+/// A call that is to be written down.
+pub(super) struct Export {
+    pub(super) site: Site,
+    /// Forwards that come by before its own, and its own; 0 once that is over.
+    pub(super) forwards: usize,
+    /// The row of its forward that is compared.
+    pub(super) row: i32,
+    pub(super) which: Which,
+    pub(super) to: Rc<RefCell<Reproducer>>,
+    /// What stopped it.
+    pub(super) failed: Option<reproducer::Error>,
+}
+
+impl Export {
+    /// A forward begins; one more than asked for so that the first is told from none.
+    fn next(&mut self) {
+        self.forwards = self.forwards.saturating_sub(1);
+    }
+
+    /// Writes the call down when it computes the row.
+    fn see(&mut self, call: &Call<'_>, kernels: Kernels<'_>) {
+        let rows = call.inputs[0].dim(call.axis);
+        let within = (call.first..call.first + rows).contains(&self.row);
+        if self.forwards != 1 || call.site != self.site || !within {
+            return;
+        }
+        let inputs: Vec<(&str, &Array)> = NAMES.into_iter().zip(call.inputs.iter().copied()).collect();
+        let row = self.row - call.first;
+        let written = reproducer::Call { inputs: &inputs, kernels, row, axis: call.axis };
+        self.failed = self.to.borrow_mut().call(self.which, &written).err();
+    }
+}
+
 /// Looks, hands over, and carries faults.
 pub(super) struct Instrument {
     planted: Planted,
@@ -120,6 +157,9 @@ pub(super) struct Instrument {
     pub(super) shown: Shown,
     /// Rewinds are made as they should be, whatever is planted.
     pub(super) honest: bool,
+    /// A call to write down.
+    pub(super) export: Option<Export>,
+
     /// The layer that is coming by.
     layer: Option<usize>,
 }
@@ -133,6 +173,7 @@ impl Instrument {
             handed: BTreeMap::new(),
             shown: Shown::Passed,
             honest: false,
+            export: None,
             layer: None,
         }
     }
@@ -178,6 +219,9 @@ impl Instrument {
 impl Tap for Instrument {
     fn begin(&mut self, forward: Forward) {
         self.planted.begin(forward);
+        if let Some(export) = &mut self.export {
+            export.next();
+        }
         if self.looks != Looks::Nowhere {
             self.looked.push(Look::default());
         }
@@ -203,6 +247,9 @@ impl Tap for Instrument {
     }
 
     fn compute(&mut self, call: &Call<'_>, kernels: Kernels<'_>) -> Result<Array> {
+        if let Some(export) = &mut self.export {
+            export.see(call, kernels);
+        }
         self.planted.compute(call, kernels)
     }
 

@@ -9,6 +9,8 @@ use super::kernel::kernel;
 use super::layer::{Looked, look};
 use super::lockstep::{FirstRound, Pair, Until, walk};
 use super::op::operation;
+use super::record::{Written, record};
+use super::reproducer::About;
 use super::rewind;
 use super::row::{self, Prefilled};
 use super::script::Script;
@@ -21,9 +23,11 @@ use crate::results::bisect::{
     Class, Confirmation, Control, Cost, Handled, HeatRow, LayerLine, OpLine, Operation, Predicted,
     PrefillAnswer, Reduced, RewindAnswer, RowWalk, SiteWalk, Sources,
 };
+use crate::transcript::format::{Backend, Model};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// A bisect that could not be made. Each text fits after "failed to ".
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +57,8 @@ pub struct Ask<'a> {
     pub all_sources: bool,
     /// Look for a smaller run.
     pub reduce: bool,
+    /// Where the operation is to be written down, and what is said about it there.
+    pub write: Option<(&'a Path, &'a Model, &'a Backend, &'a [String])>,
     /// Told what is being done.
     pub progress: &'a dyn Fn(&str),
 }
@@ -72,6 +78,8 @@ pub struct Answers {
     pub seen: Option<SeenRound>,
     /// The intervention that confirms the place.
     pub confirmation: Option<Confirmation>,
+    /// The reproducer's folder, or why there is none.
+    pub reproducer: Option<std::result::Result<String, String>>,
     /// All sources.
     pub sources: Option<Sources>,
     /// A smaller run.
@@ -147,6 +155,7 @@ pub fn bisect(stage: &Stage<'_>, script: &Script, ask: Ask<'_>, trail: &mut Trai
         rows: RowWalk::default(),
         seen: None,
         confirmation: None,
+        reproducer: None,
         sources: None,
         reduced: None,
         struck: Vec::new(),
@@ -297,8 +306,36 @@ impl Bisect<'_, '_> {
         }
     }
 
-    /// All sources and a smaller run, where they are asked for.
+    /// Writes the operation down by itself.
+    fn written(&mut self, operation: &Operation) -> Result<Option<std::result::Result<String, String>>> {
+        let Some((folder, model, backend, command)) = self.ask.write else { return Ok(None) };
+        let about = About {
+            site: operation.site.clone(),
+            op: operation.op.clone(),
+            route_chain: operation.routes.0.clone(),
+            route_block: operation.routes.1.clone(),
+            model: model.clone(),
+            backend: backend.clone(),
+            position: operation.position,
+            row: operation.row,
+            command: command.to_vec(),
+        };
+        let answer = self.step("reproducer", |own| {
+            let (about_run, start) = ((own.stage, own.script), own.start.clone());
+            let looked = own.look()?;
+            let written = Written { folder, about: &about };
+            let made = record(about_run, &start, looked, operation, &written);
+            let answer = made.map(|()| folder.display().to_string()).map_err(|error| error.to_string());
+            Ok(Costed { answer, fed: (0, 0) })
+        })?;
+        Ok(Some(answer.answer))
+    }
+
+    /// The operation by itself, all sources and a smaller run, where they are asked for.
     fn further(&mut self, answers: &mut Answers) -> Result<()> {
+        if let Some(operation) = answers.seen.as_ref().and_then(|seen| seen.operation.clone()) {
+            answers.reproducer = self.written(&operation)?;
+        }
         if self.ask.all_sources && answers.class == Class::Operation {
             let found = self.step("sources", |own| {
                 let (answer, fed) = sources::all((own.stage, own.script), &own.start)?;

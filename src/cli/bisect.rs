@@ -17,6 +17,7 @@ use crate::bisect::trail::TrailFile;
 use crate::engine::cache::Rewind;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::plant::Plant;
+use crate::engine::raw::{active_memory, peak_memory};
 use crate::engine::routes::{Defaults, Routes};
 use crate::engine::rows::dtype_name;
 use crate::probe::dispatch::Machine;
@@ -130,6 +131,8 @@ impl BisectArgs {
         let key = key(&settled, &question_text(&settled, &stage, &scripts, self.repeat)?);
         let machine = Machine::named(&machine_parts().0, &machine_parts().1, &machine_parts().2);
         let mut trail = TrailFile::open(&folder.join("trail.jsonl"), key.clone()).map_err(trail_failure)?;
+        let model = identity::model(&settled.loaded.checkpoint, settled.loaded.model.dtype());
+        let (backend, command) = (identity::backend(), settings::command_line());
         let ask = Ask {
             checkpoint: &settled.loaded.checkpoint,
             machine,
@@ -137,12 +140,15 @@ impl BisectArgs {
             live: settled.rounds.is_live(),
             all_sources: self.all_sources,
             reduce: self.reduce,
+            write: Some((&folder.join("reproducer"), &model, &backend, &command)),
             progress: &|step| {
                 bar.label(step);
                 bar.add(1);
             },
         };
-        let answers = bisect(&stage, script, ask, &mut trail).map_err(failure)?;
+        let weights = active_memory();
+        let mut answers = bisect(&stage, script, ask, &mut trail).map_err(failure)?;
+        (answers.cost.weight_bytes, answers.cost.peak_bytes) = (weights, Some(peak_memory()));
         bar.finish();
         let about = About { settled: &settled, stage: &stage, script, screened, key: &key };
         let bisected = self.bisected(about, answers);
@@ -262,7 +268,7 @@ impl BisectArgs {
             struck: answers.struck,
             remarks,
             cost: answers.cost,
-            reproducer: None,
+            reproducer: answers.reproducer.and_then(Result::ok),
             command: settings::command_line(),
         }
     }
@@ -304,6 +310,9 @@ fn remarks(settled: &Settled, planted: &[String], answers: &Answers) -> Vec<Stri
             }
             (true, _) => format!("The planted {plant} struck."),
         });
+    }
+    if let Some(Err(error)) = &answers.reproducer {
+        says.push(format!("The operation could not be written down by itself: failed to {error}."));
     }
     says.extend(answers.rows.unlike_recorded.filter(|(unlike, _)| *unlike > 0).map(|(unlike, all)| {
         format!(

@@ -12,7 +12,7 @@ use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
 
 /// What the inputs of an operation whose rows do not depend on each other are called, in order.
-const NAMES: [&str; 3] = ["x", "y", "z"];
+pub const NAMES: [&str; 3] = ["x", "y", "z"];
 
 /// A forward in progress.
 pub struct Pass<'a> {

@@ -52,7 +52,16 @@ fn key() -> Key {
 
 pub(super) fn ask(checkpoint: &Checkpoint, all_sources: bool) -> Ask<'_> {
     let machine = Machine::named("mlx-cpu", "0.32.4", "any");
-    Ask { checkpoint, machine, repeat: 1, all_sources, reduce: false, progress: &|_| {} }
+    Ask {
+        checkpoint,
+        machine,
+        repeat: 1,
+        live: true,
+        all_sources,
+        reduce: false,
+        write: None,
+        progress: &|_| {},
+    }
 }
 
 pub(super) fn found(stage: &Stage<'_>, script: &Script, all_sources: bool) -> Answers {

@@ -32,20 +32,31 @@ pub fn attend(
             Given { name: "values", array: values, reach: Reach::Upto(2) },
         ],
     );
-    let rows = queries.dim(2);
-    let output = match pass.route(Op::Attention) {
-        Route::Materialised => {
-            pass.called(Op::Attention, rows);
-            materialised(queries, keys, values, scale)?
+    let route = pass.route(Op::Attention);
+    match route {
+        Route::PerPosition | Route::Contiguous => {
+            (0..queries.dim(2)).for_each(|_| pass.called(Op::Attention, 1))
         }
-        Route::Contiguous => per_position(pass, (queries, keys, values), scale, Layout::Copied)?,
-        Route::PerPosition => per_position(pass, (queries, keys, values), scale, Layout::View)?,
-        _ => {
-            pass.called(Op::Attention, rows);
-            fused(queries, keys, values, scale)?
-        }
-    };
-    pass.out(Op::Attention, output)
+        _ => pass.called(Op::Attention, queries.dim(2)),
+    }
+    pass.out(Op::Attention, by_route(route, (queries, keys, values), scale)?)
+}
+
+/// What [`attend`] computes under a route, with nobody watching.
+///
+/// # Errors
+/// When MLX refuses.
+pub fn by_route(
+    route: Route,
+    (queries, keys, values): (&Array, &Array, &Array),
+    scale: f32,
+) -> Result<Array> {
+    match route {
+        Route::Materialised => materialised(queries, keys, values, scale),
+        Route::Contiguous => per_position((queries, keys, values), scale, Layout::Copied),
+        Route::PerPosition => per_position((queries, keys, values), scale, Layout::View),
+        _ => fused(queries, keys, values, scale),
+    }
 }
 
 fn fused(queries: &Array, keys: &Array, values: &Array, scale: f32) -> Result<Array> {
@@ -61,7 +72,6 @@ enum Layout {
 }
 
 fn per_position(
-    pass: &mut Pass<'_>,
     (queries, keys, values): (&Array, &Array, &Array),
     scale: f32,
     layout: Layout,
@@ -74,7 +84,6 @@ fn per_position(
             let view = rows_of(array, 2, 0, before + row + 1)?;
             Ok(if layout == Layout::Copied { view.contiguous()? } else { view })
         };
-        pass.called(Op::Attention, 1);
         outputs.push(fused(&rows_of(queries, 2, row, row + 1)?, &seen(keys)?, &seen(values)?, scale)?);
     }
     Ok(if rows == 1 { outputs.swap_remove(0) } else { concatenate(&outputs, 2)? })

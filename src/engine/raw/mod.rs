@@ -3,9 +3,11 @@
 
 mod calls;
 mod function;
+mod memory;
 
 pub use calls::{
     Quantized, bytes_of, device_property, from_bytes, mlx_version, mode_name, quantize, rows_of,
     size_of_dtype, slice, slice_update,
 };
 pub use function::{Imported, export};
+pub use memory::{active_memory, peak_memory};
