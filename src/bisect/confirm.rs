@@ -72,7 +72,7 @@ pub(super) fn parting(
     let mut pair = Pair::treated(&stage, start, &cures.handed);
     let walked = walk(&mut pair, script, Until::Difference)?;
     let Some(first) = walked.first else { return Ok((None, pair.fed())) };
-    let looked = look((&stage, script), start, &first, &cures.handed, false)?;
+    let looked = look((&stage, script), start, (first.round, Some(&first)), &cures.handed, false)?;
     let fed = pair.fed() + looked.fed.0 + looked.fed.1;
     Ok((Some(Place::of(&looked.walk)), fed))
 }
@@ -120,7 +120,8 @@ pub(super) fn confirm(
 
 type Other = (Option<String>, Option<bool>, u64);
 
-/// Hands over the output of the operation that is computed next, or of the one before the last.
+/// Hands over the output of the operation that is computed next, or of the one before the last, and looks at the round
+/// again: rows may well be equal then, where all goes through that operation, and the named one has to differ still.
 fn other(
     about: (&Stage<'_>, &Script),
     start: &Start,
@@ -130,6 +131,7 @@ fn other(
     let seen = &looked.block.seen;
     let neighbour = seen.get(order + 1).or_else(|| seen.get(order.checked_sub(1)?));
     let Some(neighbour) = neighbour else { return Ok((None, None, 0)) };
-    let (after, fed) = parting(about, start, &Cures::of(neighbour.site, &Handled::Output))?;
-    Ok((Some(neighbour.site.to_string()), Some(after.as_ref() != Some(before)), fed))
+    let looked = look(about, start, (before.round, None), &BTreeSet::from([neighbour.site]), false)?;
+    let moved = Place::of(&looked.walk) != *before;
+    Ok((Some(neighbour.site.to_string()), Some(moved), looked.fed.0 + looked.fed.1))
 }

@@ -35,36 +35,39 @@ pub(super) struct Looked {
     pub(super) fed: (u64, u64),
 }
 
-/// Looks at round `first.round`, and with `heat` at the layers of the rounds after it.
+/// Looks at a round, and with `heat` at the layers of the rounds after it; `seen` is what the row walk saw of it.
 ///
 /// # Errors
 /// When MLX refuses.
 pub(super) fn look(
     (stage, script): (&Stage<'_>, &Script),
     start: &Start,
-    first: &FirstRound,
+    (number, seen): (usize, Option<&FirstRound>),
     handed: &BTreeSet<Site>,
     heat: bool,
 ) -> Result<Looked> {
     let mut pair = Pair::treated(stage, start, handed);
-    for round in &script.rounds[..first.round] {
+    for round in &script.rounds[..number] {
         pair.round(round)?;
     }
     pair.look(&Looks::Everywhere);
     let before = pair.right.caches.clone();
-    let round = &script.rounds[first.round];
+    let round = &script.rounds[number];
     let turn = pair.round(round)?;
     let (chain, mut blocks) = turn.looks;
     let block = blocks.pop().unwrap_or_default();
-    let valid = equal(&turn.left.logits, &first.left)? && equal(&turn.right.logits, &first.right)?;
+    let valid = match seen {
+        Some(seen) => equal(&turn.left.logits, &seen.left)? && equal(&turn.right.logits, &seen.right)?,
+        None => true,
+    };
     let sites = held::sites(&chain, &block)?;
-    let walk = SiteWalk { round: first.round as u64, rows: round.kept as u64, valid, sites };
+    let walk = SiteWalk { round: number as u64, rows: round.kept as u64, valid, sites };
     let after = pair.right.caches.clone();
     let mut rows = Vec::new();
     if heat {
-        rows.extend(heated(script, first.round, (&chain, &block))?);
+        rows.extend(heated(script, number, (&chain, &block))?);
         pair.look(&Looks::Layers);
-        for number in (first.round + 1..script.rounds.len()).take(HEATED_ROUNDS) {
+        for number in (number + 1..script.rounds.len()).take(HEATED_ROUNDS) {
             let turn = pair.round(&script.rounds[number])?;
             if let Some(block) = turn.looks.1.last() {
                 rows.extend(heated(script, number, (&turn.looks.0, block))?);

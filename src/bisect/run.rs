@@ -229,7 +229,8 @@ impl Bisect<'_, '_> {
             let differs =
                 || crate::engine::Error::Request("look at a round that differs: none does".to_owned());
             let first = self.first()?.ok_or_else(differs)?;
-            self.looked = Some(look(about, &start, first, &BTreeSet::new(), true)?);
+            let round = (first.round, Some(first));
+            self.looked = Some(look(about, &start, round, &BTreeSet::new(), true)?);
         }
         let none = || crate::engine::Error::Request("look at a round: it is not there".to_owned());
         self.looked.as_ref().ok_or_else(|| none().into())

@@ -1,9 +1,12 @@
 //! Faults of a round's bookkeeping: the law that each breaks first, when each acts, and that the probe comes by them.
 
-use super::support::{load, model, options};
+use super::bisected::{found_in, stage};
+use super::support::{model, options};
 use exactness::algebra::{Verdict, judge_arm};
 use exactness::arms::run::{Identity, ran};
 use exactness::arms::{ArmSpec, Bench, PromptSet};
+use exactness::bisect::live::Live;
+use exactness::bisect::run::Answers;
 use exactness::engine::cache::Rewind;
 use exactness::engine::drafter::DrafterSpec;
 use exactness::engine::inventory;
@@ -11,17 +14,17 @@ use exactness::engine::model::TextModel;
 use exactness::engine::plant::Plant;
 use exactness::probe::walk::{Blocks, Chain, Compared, Reach, Walk};
 use exactness::results::arms::ArmRun;
+use exactness::results::bisect::Class;
 use exactness::results::probe::Place;
 use exactness::transcript::{Arm, Round, TokenId};
-use mlx_rs::Dtype;
 
-/// Each fault, and the law that it breaks first.
-const BROKEN_FIRST: [(&str, &str); 5] = [
-    ("fault=rejected-row", "cache-length"),
-    ("fault=skipped-rewind", "cache-length"),
-    ("fault=state-ahead", "state-kept"),
-    ("fault=selection", "row-choice"),
-    ("fault=prefill", "cache-length"),
+/// Each fault, the law that it breaks first, and what a bisect says of it.
+const BROKEN_FIRST: [(&str, &str, Class); 5] = [
+    ("fault=rejected-row", "cache-length", Class::RejectedRow),
+    ("fault=skipped-rewind", "cache-length", Class::SkippedRewind),
+    ("fault=state-ahead", "state-kept", Class::StateAhead),
+    ("fault=selection", "row-choice", Class::Selection),
+    ("fault=prefill", "cache-length", Class::Prefill),
 ];
 
 const WIDTH: usize = 4;
@@ -88,35 +91,44 @@ fn findings(arm: &Arm) -> Vec<Option<Finding>> {
 }
 
 #[test]
-fn each_fault_breaks_its_law_first() {
-    let models = [
-        (model("tiny-random-qwen35"), 5),
-        (load("demo-qwen35-4bit", Dtype::Float32), 5),
-        // No recurrent layer.
-        (model("tiny-llama"), 4),
-    ];
-    for (model, places) in models {
-        let ground = Ground::new(model);
+fn each_fault_breaks_its_law_first_and_has_its_class() {
+    // The last one has no recurrent layer.
+    for (name, places) in [("tiny-random-qwen35", 5), ("demo-qwen35-4bit", 5), ("tiny-llama", 4)] {
+        let ground = Ground::new(model(name));
         let (arm, run) = ground.speculative(None);
         let judged = judge_arm(&arm);
         assert_eq!((judged.verdict, run.struck.len()), (Verdict::Consistent, 0), "{:?}", judged.sequences);
         assert_eq!(judged.checked.contains(&"state-kept"), places == 5);
         let mut planted = 0;
-        for (plant, law) in BROKEN_FIRST.iter().filter(|(plant, _)| ground.has_place_for(plant)) {
+        for (plant, law, class) in BROKEN_FIRST.iter().filter(|(plant, ..)| ground.has_place_for(plant)) {
             let (arm, run) = ground.speculative(Some(plant));
             assert!(run.struck.contains(&(*plant).to_owned()), "{plant}");
             let first: Vec<_> = findings(&arm).iter().map(|found| found.map(|(law, ..)| law)).collect();
             assert_eq!(first, vec![Some(*law); first.len()], "{plant}");
+            let answers = bisected(name, &ground.model, plant);
+            assert_eq!(answers.class, *class, "{plant}");
+            let confirmed = answers.confirmation.is_some_and(|confirmation| confirmation.confirmed());
+            assert_eq!(confirmed, *class != Class::Selection, "{plant}: equal bytes need no intervention");
             planted += 1;
         }
         assert_eq!(planted, places);
     }
 }
 
+/// A bisect of a live arm whose blocks of 4 accept one proposal and none in turn: two rows or three are rejected, so
+/// that one row too many is not all of them.
+fn bisected(name: &str, model: &TextModel, plant: &str) -> Answers {
+    let stage = stage(model, "", &[plant]);
+    let drafter: DrafterSpec = "cycle:1,0".parse().unwrap();
+    let arm = Live { width: WIDTH, drafter: &drafter, recording: None, tokens: 16, end_ids: &[] };
+    let script = arm.script(&stage, (0, &[17, 230, 41, 8, 105, 66, 19])).unwrap().unwrap();
+    found_in(name, &stage, &script, false)
+}
+
 #[test]
 fn none_of_them_acts_in_plain_decoding() {
     let ground = Ground::new(model("tiny-random-qwen35"));
-    for (plant, _) in BROKEN_FIRST {
+    for (plant, ..) in BROKEN_FIRST {
         let (arm, plain) = ground.run(ArmSpec::classic(0), Some(plant));
         assert_eq!((&plain.streams, plain.struck.len()), (&ground.streams, 0), "{plant}");
         assert_eq!(judge_arm(&arm).verdict, Verdict::Consistent, "{plant}");
@@ -152,7 +164,7 @@ fn a_fault_of_rewinds_acts_at_the_blocks_that_it_names() {
     let (plain, _) = ground.speculative(None);
     let third = &rounds(&plain)[2];
     let from = third.cache_before.unwrap();
-    for (plant, law) in &BROKEN_FIRST[..3] {
+    for (plant, law, _) in &BROKEN_FIRST[..3] {
         let at = |from: i64| ground.speculative(Some(&format!("{plant},from={from},every=1000000")));
         let (arm, run) = at(from);
         assert_eq!(findings(&arm)[0], Some((*law, Some(2), None)), "{plant}");
@@ -217,7 +229,7 @@ fn compared(model: &TextModel, plant: &str, width: usize) -> Compared {
 #[test]
 fn the_probe_comes_by_wrong_rewinds() {
     let model = model("tiny-random-qwen35");
-    for (plant, _) in &BROKEN_FIRST[..3] {
+    for (plant, ..) in &BROKEN_FIRST[..3] {
         let first = compared(&model, plant, 3).first.unwrap_or_else(|| panic!("{plant} is not seen"));
         // The walk that rejects keeps one row of its first block; the row after it reads what was left behind.
         assert_eq!(first.position, 11, "{plant}: {first}");

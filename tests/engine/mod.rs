@@ -1,6 +1,7 @@
 //! Tests of the engine: against numbers that other programs computed, and of a block against the chain.
 
 mod bisected;
+mod bisected_plants;
 mod bookkeeping;
 mod exactness;
 mod exported;

@@ -25,14 +25,18 @@ pub(super) fn model(name: &str) -> TextModel {
     load(name, Dtype::Float32)
 }
 
-/// A test model in any dtype; the 4-bit demo is the one that the binary carries.
-pub(super) fn load(name: &str, dtype: Dtype) -> TextModel {
+/// A test checkpoint; the 4-bit demo is the one that the binary carries.
+pub(super) fn checkpoint(name: &str) -> Checkpoint {
     let folder = match name {
         "demo-qwen35-4bit" => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("harness/demo"),
         _ => folder(name),
     };
-    let checkpoint = Checkpoint::open(&folder).expect("the test checkpoint opens");
-    TextModel::load(&checkpoint, dtype).expect("the test checkpoint loads")
+    Checkpoint::open(&folder).expect("the test checkpoint opens")
+}
+
+/// A test model in any dtype.
+pub(super) fn load(name: &str, dtype: Dtype) -> TextModel {
+    TextModel::load(&checkpoint(name), dtype).expect("the test checkpoint loads")
 }
 
 /// Options of an arm that ignores end ids.
