@@ -22,4 +22,7 @@ pub mod probe; // what one operation, and one checkpoint, does to bytes on this 
 #[cfg(feature = "engine")]
 pub mod sweep; // lengths × seeds × widths, resumable
 
+#[cfg(feature = "records")]
+pub mod records; // markdown, CSV, pictures and one HTML page, from stored data alone
+
 pub mod cli; // one file a verb

@@ -31,6 +31,8 @@ pub mod probe;
 pub mod prompted;
 #[cfg(feature = "engine")]
 pub mod ran;
+#[cfg(feature = "records")]
+pub mod report;
 pub mod rows;
 #[cfg(feature = "engine")]
 pub mod run_arm;
@@ -74,6 +76,8 @@ enum Verb {
     OpParity(op_parity::OpParity),
     #[cfg(feature = "engine")]
     Probe(probe::ProbeArgs),
+    #[cfg(feature = "records")]
+    Report(report::Report),
     Rows(rows::Rows),
     #[cfg(feature = "engine")]
     RunArm(run_arm::RunArm),
@@ -105,6 +109,8 @@ impl Cli {
             Verb::OpParity(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Probe(verb) => verb.run(),
+            #[cfg(feature = "records")]
+            Verb::Report(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::RunArm(verb) => verb.run(),

@@ -1,0 +1,147 @@
+//! Controls, before anything that rests on them: each arm against its own repeat, recording against not recording,
+//! planted faults that had to be found.
+
+use super::document::{Block, Section, sources};
+use crate::records::experiment::{Experiment, Run};
+use crate::records::gather::Gathered;
+use crate::results::Table;
+use std::collections::BTreeMap;
+
+/// The section.
+#[must_use]
+pub fn section(all: &Gathered) -> Section {
+    let mut blocks: Vec<Block> = all.experiments.iter().map(nulls).collect();
+    blocks.extend(observer(all));
+    for one in &all.parities {
+        blocks.push(match one.result.controls {
+            Some((seen, of)) => Block::text(format!(
+                "Op parity ({}): the planted fault of one step was found in {seen} of {of} runs.",
+                one.file
+            )),
+            None => Block::missing(format!(
+                "op parity's control: {} is CSV, which does not carry it; --out FILE.json does",
+                one.file
+            )),
+        });
+    }
+    blocks.extend(plants(all));
+    if blocks.is_empty() {
+        blocks.push(Block::missing("null arms: no transcript is among the inputs"));
+    }
+    Section::new("controls", "Controls", blocks)
+}
+
+/// Each repeat against the first run of its arm.
+fn nulls(one: &Experiment) -> Block {
+    let mut table = Table::new()
+        .text("experiment")
+        .text("repeat")
+        .text("file")
+        .number("prompts")
+        .number("identical")
+        .text("null arm");
+    for run in &one.runs {
+        let Some((prompts, differing)) = run.null else { continue };
+        let word = if prompts == 0 {
+            "not run"
+        } else if differing == 0 {
+            "identical"
+        } else {
+            "differs"
+        };
+        table.row([
+            &one.folder,
+            &run.label(),
+            &run.file,
+            &prompts.to_string(),
+            &(prompts - differing).to_string(),
+            word,
+        ]);
+    }
+    if table.is_empty() {
+        return Block::missing(format!(
+            "null arm of {}: no run was repeated, so that nothing shows that an arm equals itself (run-arm --repeat)",
+            one.folder
+        ));
+    }
+    let repeats = one.runs.iter().filter(|run| run.null.is_some());
+    Block::table(table, sources(repeats.map(|run| run.file.as_str())))
+}
+
+/// Runs of one command line's arm that were recorded with and without rows, and have the same stream.
+fn observer(all: &Gathered) -> Vec<Block> {
+    // The arm, its prompts' count and its model decide what is decoded; whether rows were recorded must not.
+    type Key<'a> = (&'a str, Option<&'a str>, Option<i64>, usize, Option<usize>);
+    let mut watched: BTreeMap<Key<'_>, [Option<&Run>; 2]> = BTreeMap::new();
+    let first = |run: &&Run| run.header.repeat.unwrap_or(0) == 0;
+    for (one, run) in
+        all.experiments.iter().flat_map(|one| one.runs.iter().filter(first).map(move |run| (one, run)))
+    {
+        let digest = run.header.model.as_ref().and_then(|model| model.digest.as_deref());
+        let key = (run.header.arm.as_str(), digest, run.header.max_tokens, run.prompts, run.prompt_ids);
+        let rows =
+            one.judgement.arms.iter().find(|arm| arm.file == run.file).map_or(0, |arm| arm.compared.rows);
+        watched.entry(key).or_default()[usize::from(rows > 0)] = Some(run);
+    }
+    let mut table = Table::new().text("without rows").text("with rows").text("streams");
+    for pair in watched.into_values() {
+        let [Some(without), Some(with)] = pair else { continue };
+        let same = without.stream.is_some() && without.stream == with.stream;
+        table.row([without.file.as_str(), &with.file, if same { "identical" } else { "differ" }]);
+    }
+    if table.is_empty() {
+        let says = "observer control: no arm was recorded both with and without its rows (--rows=none), so that nothing here \
+                    shows that recording changes no token";
+        return if all.experiments.is_empty() { Vec::new() } else { vec![Block::missing(says)] };
+    }
+    vec![
+        Block::text("Recording rows against not recording them (observer control):"),
+        Block::table(table, Vec::new()),
+    ]
+}
+
+/// Faults that were put in on purpose stand before anything that they explain.
+fn plants(all: &Gathered) -> Option<Block> {
+    let runs = all.experiments.iter().flat_map(|one| &one.runs);
+    let told = runs.filter_map(|run| {
+        let command = run.header.command.as_ref()?;
+        let plants = planted(command);
+        (!plants.is_empty())
+            .then(|| format!("{}: a fault was planted on purpose: {}.", run.file, plants.join("; ")))
+    });
+    let swept = all.sweeps.iter().filter(|one| !one.result.header.definition.plants.is_empty());
+    let swept = swept.map(|one| {
+        format!(
+            "{}: a fault was planted on purpose: {}.",
+            one.file,
+            one.result.header.definition.plants.join("; ")
+        )
+    });
+    let items: Vec<String> = told.chain(swept).collect();
+    (!items.is_empty()).then_some(Block::List { items })
+}
+
+/// The faults that a command line plants.
+fn planted(command: &[String]) -> Vec<String> {
+    let mut plants = Vec::new();
+    for (index, word) in command.iter().enumerate() {
+        if let Some(plant) = word.strip_prefix("--plant=") {
+            plants.push(plant.to_owned());
+        } else if word == "--plant" {
+            plants.extend(command.get(index + 1).cloned());
+        }
+    }
+    plants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::planted;
+
+    #[test]
+    fn plants_are_read_off_the_command_line() {
+        let words: Vec<String> =
+            ["exactness", "run-arm", "--plant", "op=o_proj", "--plant=op=rope"].map(str::to_owned).to_vec();
+        assert_eq!(planted(&words), ["op=o_proj", "op=rope"]);
+    }
+}

@@ -1,0 +1,109 @@
+//! The command lines that make the data and the record again, as the inputs recorded them.
+
+use super::document::{Block, Section};
+use crate::records::Settings;
+use crate::records::gather::Gathered;
+
+/// The section.
+#[must_use]
+pub fn section(all: &Gathered, settings: &Settings) -> Section {
+    let mut blocks = vec![Block::text(
+        "With exactness built as its README says, on the machine and library named above. Digests of streams and rows, laws and \
+         verdicts should come out the same on the same kernels; times will not.",
+    )];
+    let commands = commands(all);
+    if commands.is_empty() {
+        blocks.push(Block::missing("the command lines that made the data: no input recorded its own"));
+    } else {
+        blocks.push(Block::code(commands.join("\n")));
+    }
+    blocks.push(Block::text("The record, from its own folder's data:"));
+    blocks.push(Block::code(own(settings)));
+    Section::new("repeat", "Repeat", blocks)
+}
+
+/// Recorded command lines in order of the files, each once.
+fn commands(all: &Gathered) -> Vec<String> {
+    let runs = all.experiments.iter().flat_map(|one| &one.runs).filter_map(|run| run.header.command.as_ref());
+    let others = all
+        .parities
+        .iter()
+        .map(|one| &one.result.command)
+        .chain(all.probes.iter().map(|one| &one.result.command));
+    let mut told: Vec<String> = vec!["exactness doctor".to_owned()];
+    let swept = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
+    for command in runs.chain(others).map(|words| quoted(words)).chain(swept) {
+        if !command.is_empty() && !told.contains(&command) {
+            told.push(command);
+        }
+    }
+    if told.len() == 1 { Vec::new() } else { told }
+}
+
+/// A sweep's definition as its command line.
+fn swept(definition: &crate::results::sweep::Definition) -> String {
+    let list = |numbers: &[usize]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let seeds: Vec<String> = definition.seeds.iter().map(ToString::to_string).collect();
+    let mut words = vec![
+        "exactness".to_owned(),
+        "sweep".to_owned(),
+        "--lengths".to_owned(),
+        list(&definition.lengths),
+        "--widths".to_owned(),
+        list(&definition.widths),
+        "--seeds".to_owned(),
+        seeds.join(","),
+        "--walk".to_owned(),
+        definition.walk.to_string(),
+    ];
+    if !definition.routes.is_empty() {
+        words.push(format!("--routes={}", definition.routes));
+    }
+    words.extend(definition.plants.iter().map(|plant| format!("--plant={plant}")));
+    words.extend(["--out".to_owned(), "sweep".to_owned()]);
+    quoted(&words)
+}
+
+fn own(settings: &Settings) -> String {
+    let mut words = vec!["exactness".to_owned(), "report".to_owned()];
+    words.extend(settings.inputs.iter().cloned());
+    words.extend(["--out".to_owned(), ".".to_owned(), "--check".to_owned()]);
+    quoted(&words)
+}
+
+/// Words as a shell reads them back.
+pub(super) fn quoted(words: &[String]) -> String {
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quote(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    if !word.contains(char::is_control) {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    let mut text = String::from("$'");
+    for letter in word.chars() {
+        match letter {
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            '\'' | '\\' => text.extend(['\\', letter]),
+            letter if letter.is_control() => text.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter => text.push(letter),
+        }
+    }
+    text + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_shell_reads_the_words_back() {
+        let words = ["exactness", "--prompt", "it's a\nline", "a b", "", "$HOME"].map(str::to_owned);
+        assert_eq!(quoted(&words), r"exactness --prompt $'it\'s a\nline' 'a b' '' '$HOME'");
+    }
+}
