@@ -5,6 +5,7 @@ pub mod bench;
 pub mod check_algebra;
 pub mod compare;
 pub mod compared;
+pub mod completions;
 pub mod console;
 pub mod diff;
 #[cfg(feature = "engine")]
@@ -19,6 +20,7 @@ pub mod import;
 pub mod judged;
 pub mod judging;
 pub mod laws;
+pub mod man;
 #[cfg(feature = "engine")]
 pub mod model;
 #[cfg(feature = "engine")]
@@ -67,11 +69,13 @@ enum Verb {
     Bench(bench::BenchArgs),
     CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
+    Completions(completions::Completions),
     Diff(diff::Diff),
     #[cfg(feature = "engine")]
     Doctor(doctor::Doctor),
     Import(import::Import),
     Laws(laws::Laws),
+    Man(man::ManArgs),
     #[cfg(feature = "engine")]
     OpParity(op_parity::OpParity),
     #[cfg(feature = "engine")]
@@ -100,11 +104,13 @@ impl Cli {
             Verb::Bench(verb) => verb.run(),
             Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
+            Verb::Completions(verb) => verb.run(),
             Verb::Diff(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Doctor(verb) => verb.run(),
             Verb::Import(verb) => verb.run(),
             Verb::Laws(verb) => verb.run(),
+            Verb::Man(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::OpParity(verb) => verb.run(),
             #[cfg(feature = "engine")]

@@ -115,7 +115,9 @@ fn one(record: &Path) -> u8 {
             0
         }
         Ok(says) => {
-            says.iter().for_each(|line| console::out(&format!("{}: {line}", record.display())));
+            for line in &says {
+                console::out(&format!("{}: {line}", record.display()));
+            }
             1
         }
         Err(failure) => {

@@ -67,7 +67,7 @@ pub fn outputs(made: &Made, record: &Path) -> Vec<String> {
 /// The first line in which two texts differ, counted from 1.
 fn line(left: &[u8], right: &[u8]) -> usize {
     let common = left.iter().zip(right).take_while(|(a, b)| a == b).count();
-    1 + left[..common].iter().filter(|byte| **byte == b'\n').count()
+    left[..common].split(|byte| *byte == b'\n').count()
 }
 
 #[cfg(test)]

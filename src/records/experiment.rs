@@ -121,17 +121,17 @@ pub fn read(folder: &str, inputs: &[&Input]) -> Result<Experiment, RecordError> 
 
 /// The headers, and the judgements of files that were cut before theirs ended.
 fn headers<'a>(inputs: &[&'a Input]) -> Result<(Vec<Headed<'a>>, Vec<ArmJudgement>), RecordError> {
-    let (mut headed, mut headless) = (Vec::new(), Vec::new());
+    let (mut whole, mut headless) = (Vec::new(), Vec::new());
     for &input in inputs {
         let mut reader = named(Reader::open(&input.path), &input.name)?;
         match named(reader.next().transpose(), &input.name)? {
             Some((_, Line::Header(header))) => {
-                headed.push(Headed { input, header: Header { prompts: Vec::new(), ..*header } });
+                whole.push(Headed { input, header: Header { prompts: Vec::new(), ..*header } });
             }
             _ => headless.push(judged(input)?),
         }
     }
-    Ok((headed, headless))
+    Ok((whole, headless))
 }
 
 /// An arm's run and its repeats come together.
@@ -195,7 +195,9 @@ impl Gathered {
         }
         for null in null_arms(&loaded) {
             let repeat = self.runs.iter_mut().find(|run| run.file == null.file());
-            repeat.into_iter().for_each(|run| run.null = Some(null.prompts()));
+            if let Some(run) = repeat {
+                run.null = Some(null.prompts());
+            }
         }
         Ok(loaded)
     }

@@ -14,7 +14,7 @@ pub fn grid(grid: &Grid) -> Value {
         let runs: Vec<Value> = line.stretches.iter().map(|one| json!([one.from, one.to, one.says])).collect();
         json!({"name": line.name, "runs": runs})
     });
-    value(grid.geometry(), grid.columns, lines.collect())
+    value(grid.geometry(), grid.columns, &lines.collect::<Vec<_>>())
 }
 
 /// A timeline: one line, a column a round.
@@ -23,10 +23,10 @@ pub fn rounds(timeline: &Timeline, window: Window) -> Value {
     let beats = window.beats(timeline).enumerate();
     let runs: Vec<Value> = beats.map(|(place, beat)| json!([place, place, rounds::says(beat)])).collect();
     let name = format!("{}, sequence {}", timeline.arm, timeline.sequence);
-    value(rounds::geometry(timeline), window.rounds, vec![json!({"name": name, "runs": runs})])
+    value(rounds::geometry(timeline), window.rounds, &[json!({"name": name, "runs": runs})])
 }
 
-fn value(place: Geometry, columns: usize, lines: Vec<Value>) -> Value {
+fn value(place: Geometry, columns: usize, lines: &[Value]) -> Value {
     let Geometry { left, top, cell: (width, height) } = place;
     json!({"left": left, "top": top, "width": width, "height": height, "columns": columns, "lines": lines})
 }

@@ -94,7 +94,7 @@ pub fn located(names: &[String], record: &Path) -> Result<Vec<PathBuf>, RecordEr
 /// Files of a record: they are made from the data and are none.
 fn is_output(name: &str) -> bool {
     let own = super::OUTPUTS.contains(&name);
-    own || (!name.contains('/') && name.ends_with(".svg"))
+    own || super::PICTURES.contains(&name)
 }
 
 fn walk(path: &Path, found: &mut Vec<PathBuf>) -> Result<(), RecordError> {

@@ -24,4 +24,4 @@ pub use error::RecordError;
 pub use input::names;
 pub use kind::Kind;
 pub use settings::{Settings, stored};
-pub use write::{Made, OUTPUTS, make, write};
+pub use write::{Made, OUTPUTS, PICTURES, make, write};

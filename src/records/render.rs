@@ -10,6 +10,8 @@ use minijinja::{AutoEscape, Environment, Output, State, context, escape_formatte
 
 const MARKDOWN: &str = include_str!("templates/report.md.j2");
 const PAGE: &str = include_str!("templates/report.html.j2");
+/// The name by which the page's template is told to escape for HTML.
+const PAGE_NAME: &str = "report.html";
 const SCRIPT: &str = include_str!("templates/explore.js");
 const SHEET: &str = include_str!("templates/page.css");
 
@@ -35,7 +37,7 @@ pub fn page(document: &Document) -> Result<String, RecordError> {
         style => format!("{STYLE}{}", SHEET.replace('\n', "")),
         script => SCRIPT,
     );
-    let text = environment()?.get_template("report.html")?.render(context)?;
+    let text = environment()?.get_template(PAGE_NAME)?.render(context)?;
     Ok(format!("{}\n", text.trim_end()))
 }
 
@@ -49,7 +51,7 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_auto_escape_callback(|name| {
-        if name.ends_with(".html") { AutoEscape::Html } else { AutoEscape::Custom("markdown".into()) }
+        if name == PAGE_NAME { AutoEscape::Html } else { AutoEscape::Custom("markdown".into()) }
     });
     environment.set_formatter(format);
     environment.add_filter("code", |text: String| Value::from_safe_string(code(&text)));
@@ -57,7 +59,7 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
         .add_filter("cell", |text: String| Value::from_safe_string(in_markdown(&text).replace('|', "\\|")));
     environment.add_filter("plain", |text: String| Value::from_safe_string(harmless(&text)));
     environment.add_template("report.md", MARKDOWN)?;
-    environment.add_template("report.html", PAGE)?;
+    environment.add_template(PAGE_NAME, PAGE)?;
     Ok(environment)
 }
 

@@ -1,6 +1,6 @@
 //! What ran in which order, and how each run came out.
 
-use super::document::{Block, Section, sources};
+use super::document::{Block, Section};
 use crate::records::experiment::{Experiment, Run};
 use crate::records::gather::Gathered;
 use crate::results::Table;
@@ -8,6 +8,8 @@ use crate::results::stored::{Arm, Judgement};
 use crate::transcript::ArmKind;
 
 const DASH: &str = "–";
+/// The most findings of a comparison that are told one by one.
+const MOST_FINDINGS: usize = 40;
 
 /// Arms in the order in which they started.
 #[must_use]
@@ -20,8 +22,8 @@ pub fn order(all: &Gathered) -> Section {
         for (index, run) in one.runs.iter().enumerate() {
             table.row(run_row(index, run));
         }
-        let files = sources(one.runs.iter().map(|run| run.file.as_str()));
-        blocks.push(Block::table(table, files));
+        blocks.extend(Block::heading(&one.folder, all.experiments.len() > 1));
+        blocks.push(Block::named(table));
     }
     if blocks.is_empty() {
         blocks.push(Block::missing("arms: no transcript is among the inputs"));
@@ -51,6 +53,7 @@ fn run_row(index: usize, run: &Run) -> Vec<String> {
 pub fn verdicts(all: &Gathered) -> Section {
     let mut blocks: Vec<Block> = Vec::new();
     for one in &all.experiments {
+        blocks.extend(Block::heading(&one.folder, all.experiments.len() > 1));
         blocks.push(table(&one.judgement, Some(one)));
         blocks.extend(findings(&one.judgement));
         if !one.has_reference {
@@ -79,10 +82,19 @@ fn table(judgement: &Judgement, experiment: Option<&Experiment>) -> Block {
     table =
         table.number("rounds").number("rewinds").number("accepted").number("rows ≠").text("stream sha256");
     let run = |arm: &Arm| experiment.and_then(|one| one.runs.iter().find(|run| run.file == arm.file));
-    for arm in &judgement.arms {
+    let mut arms: Vec<(usize, &Arm)> =
+        judgement.arms.iter().map(|arm| (order_of(arm, experiment), arm)).collect();
+    arms.sort_by_key(|(place, _)| *place);
+    for (_, arm) in arms {
         table.row(verdict_row(arm, run(arm)));
     }
-    Block::table(table, sources(judgement.arms.iter().map(|arm| arm.file.as_str())))
+    Block::named(table)
+}
+
+/// The place of an arm among those that ran.
+fn order_of(arm: &Arm, experiment: Option<&Experiment>) -> usize {
+    let place = experiment.and_then(|one| one.runs.iter().position(|run| run.file == arm.file));
+    place.unwrap_or(usize::MAX)
 }
 
 fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
@@ -123,26 +135,40 @@ fn word(arm: &Arm, run: Option<&Run>) -> String {
     }
 }
 
-/// Broken laws, in words.
+/// Broken laws in words, one sentence for all sequences of a file that break the same one in the same way.
 fn findings(judgement: &Judgement) -> Option<Block> {
-    let mut items = Vec::new();
+    let mut items: Vec<String> = Vec::new();
     for arm in &judgement.arms {
         items.extend(arm.cut.iter().map(|cut| format!("{}: cut run: {cut}.", arm.file)));
-        for sequence in &arm.sequences {
-            let broken =
-                sequence.finding.iter().filter(|breach| !["stream", "length"].contains(&breach.law.as_str()));
-            items.extend(broken.map(|breach| {
-                let place = |name: &str, number: Option<i64>| {
-                    number.map_or_else(String::new, |number| format!(", {name} {number}"))
-                };
-                let (round, row) = (place("round", breach.round), place("row", breach.row));
-                format!(
-                    "{}, sequence {}{round}{row}: law {} is broken: {}.",
-                    arm.file, sequence.sequence, breach.law, breach.says
-                )
-            }));
+        items.extend(broken(arm).into_iter().map(|(says, sequences)| {
+            let sequences: Vec<String> = sequences.iter().map(ToString::to_string).collect();
+            format!("{}: {says} (sequence {}).", arm.file, sequences.join(", "))
+        }));
+    }
+    let more = items.len().saturating_sub(MOST_FINDINGS);
+    items.truncate(MOST_FINDINGS);
+    items.extend((more > 0).then(|| format!("And {more} more; exactness check-algebra prints them.")));
+    (!items.is_empty()).then_some(Block::List { items })
+}
+
+/// What an arm's findings say, with the sequences that say it; where streams part is told elsewhere.
+fn broken(arm: &Arm) -> Vec<(String, Vec<i64>)> {
+    let mut told: Vec<(String, Vec<i64>)> = Vec::new();
+    for sequence in &arm.sequences {
+        let Some(breach) =
+            sequence.finding.as_ref().filter(|one| !["stream", "length"].contains(&one.law.as_str()))
+        else {
+            continue;
+        };
+        let place = |name: &str, number: Option<i64>| {
+            number.map_or_else(String::new, |number| format!(", {name} {number}"))
+        };
+        let (round, row) = (place("round", breach.round), place("row", breach.row));
+        let says = format!("law {} is broken{round}{row}: {}", breach.law, breach.says);
+        match told.iter_mut().find(|(known, _)| *known == says) {
+            Some((_, sequences)) => sequences.push(sequence.sequence),
+            None => told.push((says, vec![sequence.sequence])),
         }
     }
-    items.truncate(40);
-    (!items.is_empty()).then_some(Block::List { items })
+    told
 }

@@ -1,7 +1,7 @@
 //! Controls, before anything that rests on them: each arm against its own repeat, recording against not recording,
 //! planted faults that had to be found.
 
-use super::document::{Block, Section, sources};
+use super::document::{Block, Section};
 use crate::records::experiment::{Experiment, Run};
 use crate::records::gather::Gathered;
 use crate::results::Table;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The section.
 #[must_use]
 pub fn section(all: &Gathered) -> Section {
-    let mut blocks: Vec<Block> = all.experiments.iter().map(nulls).collect();
+    let mut blocks: Vec<Block> = nulls(&all.experiments);
     blocks.extend(observer(all));
     for one in &all.parities {
         blocks.push(match one.result.controls {
@@ -32,40 +32,33 @@ pub fn section(all: &Gathered) -> Section {
 }
 
 /// Each repeat against the first run of its arm.
-fn nulls(one: &Experiment) -> Block {
-    let mut table = Table::new()
-        .text("experiment")
-        .text("repeat")
-        .text("file")
-        .number("prompts")
-        .number("identical")
-        .text("null arm");
-    for run in &one.runs {
+fn nulls(all: &[Experiment]) -> Vec<Block> {
+    let mut table =
+        Table::new().text("file").text("repeat").number("prompts").number("identical").text("null arm");
+    for run in all.iter().flat_map(|one| &one.runs) {
         let Some((prompts, differing)) = run.null else { continue };
-        let word = if prompts == 0 {
-            "not run"
-        } else if differing == 0 {
-            "identical"
-        } else {
-            "differs"
+        let word = match (prompts, differing) {
+            (0, _) => "not run",
+            (_, 0) => "identical",
+            _ => "differs",
         };
         table.row([
-            &one.folder,
+            run.file.as_str(),
             &run.label(),
-            &run.file,
             &prompts.to_string(),
             &(prompts - differing).to_string(),
             word,
         ]);
     }
-    if table.is_empty() {
-        return Block::missing(format!(
+    let mut blocks = if table.is_empty() { Vec::new() } else { vec![Block::named(table)] };
+    let alone = all.iter().filter(|one| one.runs.iter().all(|run| run.null.is_none()));
+    blocks.extend(alone.map(|one| {
+        Block::missing(format!(
             "null arm of {}: no run was repeated, so that nothing shows that an arm equals itself (run-arm --repeat)",
             one.folder
-        ));
-    }
-    let repeats = one.runs.iter().filter(|run| run.null.is_some());
-    Block::table(table, sources(repeats.map(|run| run.file.as_str())))
+        ))
+    }));
+    blocks
 }
 
 /// Runs of one command line's arm that were recorded with and without rows, and have the same stream.
@@ -94,10 +87,7 @@ fn observer(all: &Gathered) -> Vec<Block> {
                     shows that recording changes no token";
         return if all.experiments.is_empty() { Vec::new() } else { vec![Block::missing(says)] };
     }
-    vec![
-        Block::text("Recording rows against not recording them (observer control):"),
-        Block::table(table, Vec::new()),
-    ]
+    vec![Block::text("Recording rows against not recording them (observer control):"), Block::named(table)]
 }
 
 /// Faults that were put in on purpose stand before anything that they explain.

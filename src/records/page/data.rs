@@ -101,7 +101,7 @@ impl Rows {
     fn pairing(&mut self, arm: &Arm, sequence: i64, pairing: &Pairing) {
         let subject = format!("{}, sequence {sequence}", arm.arm);
         let mut add = |quantity: &str, value: Option<String>| {
-            self.add(&arm.file, &subject, quantity, &value.unwrap_or_default())
+            self.add(&arm.file, &subject, quantity, &value.unwrap_or_default());
         };
         add("verdict", Some(pairing.verdict.to_string()));
         add("equal", Some(pairing.equal.to_string()));

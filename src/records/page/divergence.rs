@@ -1,6 +1,6 @@
 //! Where texts and rows part, drawn and listed, and how the flips are judged.
 
-use super::document::{Block, Document, Section, sources};
+use super::document::{Block, Document, Section};
 use crate::algebra::near_tie::Judged;
 use crate::records::explore;
 use crate::records::gather::Gathered;
@@ -40,10 +40,8 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
         .text("arm's")
         .number("rows ≠ bytes")
         .number("rows ≠ choice");
-    let mut files = Vec::new();
     for (arm, sequence, pairing) in pairings(all).filter(|(_, _, pairing)| parts(pairing)) {
         table.row(row(arm, sequence, pairing));
-        files.push(arm.file.as_str());
     }
     let compared = pairings(all).count();
     blocks.push(match (compared, table.is_empty()) {
@@ -51,7 +49,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
         (_, true) => Block::text(format!(
             "None of {compared} compared sequences parts, neither in its text nor in a recorded row."
         )),
-        _ => Block::table(table, sources(files.into_iter())),
+        _ => Block::named(table),
     });
     if let Some(grid) = rows::grid(&all.experiments) {
         let explored = explore::grid(&grid);
@@ -159,12 +157,26 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
         .number("ulps")
         .number("quanta");
     table = table.number("scale").number("rows").number("ratio").text("why");
-    flips.iter().for_each(|(arm, sequence, flip)| table.row(flip_row(arm, *sequence, flip)));
-    let files = sources(flips.iter().map(|(arm, ..)| arm.file.as_str()));
-    let mut blocks = vec![Block::table(table, files)];
+    for (arm, sequence, flip) in &flips {
+        table.row(flip_row(arm, *sequence, flip));
+    }
+    let mut blocks = vec![Block::named(table)];
+    let name = |arm: &Arm, sequence: i64| {
+        let folder = arm.file.rsplit('/').nth(1).filter(|_| all.experiments.len() > 1);
+        format!(
+            "{}{}, seq {sequence}",
+            folder.map_or_else(String::new, |folder| format!("{folder} ")),
+            arm.arm
+        )
+    };
     let named: Vec<flip::Flip<'_>> =
-        flips.iter().map(|(arm, sequence, flip)| (format!("{}, seq {sequence}", arm.arm), *flip)).collect();
-    blocks.extend(flip::draw(&named).map(|canvas| document.picture(canvas, None)));
+        flips.iter().map(|(arm, sequence, flip)| (name(arm, *sequence), *flip)).collect();
+    blocks.push(match flip::draw(&named) {
+        Some(canvas) => document.picture(canvas, None),
+        None => Block::missing(
+            "a picture of the gaps against the measured perturbation: none of these flips has a scale",
+        ),
+    });
     Section::new("flips", "The flips judged", blocks)
 }
 

@@ -41,6 +41,11 @@ pub struct Section {
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Block {
+    /// A heading below the section's.
+    Heading {
+        /// What follows is about.
+        text: String,
+    },
     /// A paragraph.
     Text {
         /// One or more sentences.
@@ -86,6 +91,12 @@ pub enum Block {
 }
 
 impl Block {
+    /// A heading where a section speaks of several experiments in turn.
+    #[must_use]
+    pub fn heading(text: &str, several: bool) -> Option<Self> {
+        several.then(|| Self::Heading { text: text.to_owned() })
+    }
+
     /// A paragraph.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
@@ -94,6 +105,12 @@ impl Block {
     /// What is missing.
     pub fn missing(text: impl Into<String>) -> Self {
         Self::Missing { text: text.into() }
+    }
+
+    /// A table with a column that names the file of each row.
+    #[must_use]
+    pub fn named(table: Table) -> Self {
+        Self::table(table, Vec::new())
     }
 
     /// A table and where its numbers stand.

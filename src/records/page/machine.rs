@@ -28,7 +28,9 @@ pub fn section(all: &Gathered) -> Section {
             continue;
         }
         let mut table = Table::new().text("what").text("as recorded");
-        facts.into_iter().for_each(|fact| table.row(fact));
+        for fact in facts {
+            table.row(fact);
+        }
         blocks.push(Block::table(table, files));
     }
     blocks.extend(swept(all));

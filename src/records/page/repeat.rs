@@ -3,6 +3,7 @@
 use super::document::{Block, Section};
 use crate::records::Settings;
 use crate::records::gather::Gathered;
+use std::fmt::Write as _;
 
 /// The section.
 #[must_use]
@@ -90,7 +91,10 @@ fn quote(word: &str) -> String {
             '\n' => text.push_str("\\n"),
             '\t' => text.push_str("\\t"),
             '\'' | '\\' => text.extend(['\\', letter]),
-            letter if letter.is_control() => text.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter if letter.is_control() => {
+                // Writing into a String cannot fail.
+                let _ = write!(text, "\\u{:04x}", u32::from(letter));
+            }
             letter => text.push(letter),
         }
     }

@@ -3,22 +3,21 @@
 use super::document::{Block, Section};
 use crate::records::experiment::Experiment;
 use crate::records::gather::Gathered;
-use crate::results::stored::{Arm, Pattern};
+use crate::results::stored::Arm;
+
+/// The most readings of one experiment.
+const MOST_READINGS: usize = 12;
 
 /// The section.
 #[must_use]
 pub fn section(all: &Gathered) -> Section {
     let mut items: Vec<String> = all.experiments.iter().flat_map(of).collect();
-    let mut patterns: Vec<&Pattern> =
-        all.experiments.iter().flat_map(|one| &one.judgement.patterns).collect();
-    patterns.extend(all.judgements.iter().flat_map(|one| &one.result.patterns));
-    items.extend(patterns.iter().take(20).map(|one| {
-        format!(
-            "Read from several arms together: {}: {} ({}).",
-            one.pattern,
-            one.says,
-            one.evidence.join("; ")
-        )
+    let own = all.experiments.iter().map(|one| (&one.folder, &one.judgement));
+    let stored = all.judgements.iter().map(|one| (&one.file, &one.result));
+    items.extend(own.chain(stored).flat_map(|(name, judgement)| {
+        judgement.patterns.iter().take(MOST_READINGS).map(move |one| {
+            format!("{name}: read from several arms together: {} ({}).", one.says, one.evidence.join("; "))
+        })
     }));
     let block = if items.is_empty() {
         Block::text("Nothing was ruled out by these inputs.")
@@ -39,7 +38,7 @@ fn of(one: &Experiment) -> Vec<String> {
     if !nulls.is_empty() {
         let labels: Vec<String> = nulls.iter().map(|run| run.label()).collect();
         items.push(format!(
-            "{folder}: chance: {} repeated their runs byte for byte, as far as recorded.",
+            "{folder}: chance: {} gave the bytes of the run before, as far as recorded.",
             labels.join(", ")
         ));
     }

@@ -13,15 +13,18 @@ const LINE: f64 = 24.0;
 const MOST: f64 = 8.0;
 /// The most flips.
 const MOST_FLIPS: usize = 24;
+/// The most flips that are told in words.
+const MOST_TOLD: usize = 8;
 
 /// One flip, with its name.
 pub type Flip<'a> = (String, &'a Judged);
 
-/// Draws flips; nothing without one.
+/// Draws flips; nothing where none of them has a scale.
 #[must_use]
 pub fn draw(flips: &[Flip<'_>]) -> Option<Canvas> {
     let shown = &flips[..flips.len().min(MOST_FLIPS)];
-    if shown.is_empty() {
+    let scaled = |(_, flip): &Flip<'_>| flip.ratio.is_some_and(f64::is_finite);
+    if !shown.iter().any(scaled) {
         return None;
     }
     let bottom = TOP + LINE * count(shown.len());
@@ -56,12 +59,12 @@ fn x(multiple: f64) -> f64 {
 fn one(canvas: &mut Canvas, top: f64, name: &str, flip: &Judged) {
     let middle = top + LINE / 2.0;
     canvas.text("xi", (LEFT - 8.0, middle + 4.0), Anchor::End, &clipped(name, 28));
-    canvas.line("xl", (LEFT, middle), (RIGHT, middle));
     canvas.text("xs", (RIGHT + 10.0, middle + 4.0), Anchor::Start, &clipped(&beside(flip), 26));
     let Some(ratio) = flip.ratio.filter(|ratio| ratio.is_finite()) else {
         canvas.text("xs", (x(0.0) + 6.0, middle + 4.0), Anchor::Start, &no_ratio(flip));
         return;
     };
+    canvas.line("xl", (LEFT, middle), (RIGHT, middle));
     let at = x(ratio);
     if ratio > MOST {
         canvas.shape("xc", &[(at - 6.0, middle - 6.0), (at + 4.0, middle), (at - 6.0, middle + 6.0)]);
@@ -90,8 +93,8 @@ fn alt(flips: &[Flip<'_>]) -> String {
             flip.ratio.map_or_else(|| no_ratio(flip), |ratio| format!("{ratio:.2} times the perturbation"));
         format!("{name}: {} ({ratio})", flip.verdict)
     };
-    let told: Vec<String> = flips.iter().take(MOST_FLIPS).map(one).collect();
-    let more = flips.len().saturating_sub(MOST_FLIPS);
+    let told: Vec<String> = flips.iter().take(MOST_TOLD).map(one).collect();
+    let more = flips.len().saturating_sub(MOST_TOLD);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("{}{more}.", told.join("; "))
 }

@@ -72,19 +72,22 @@ pub fn draw(timeline: &Timeline, name: &'static str, window: Window) -> Canvas {
                 &beat.round.to_string(),
             );
         }
-        if let Some((flip, row)) = timeline.flip.filter(|(flip, _)| *flip == window.from + place) {
-            let top = TOP + CELL * count((row + 1).min(rows - 1));
-            let _ = flip;
-            canvas.line("xm", (x, TOP - 6.0), (x + CELL, TOP - 6.0));
-            canvas.shape(
-                "xc",
-                &[(x + 3.0, TOP - 16.0), (x + CELL - 3.0, TOP - 16.0), (x + CELL / 2.0, TOP - 7.0)],
-            );
-            canvas.line("xm", (x + CELL - 1.0, top), (x + CELL - 1.0, top + CELL - 2.0));
+        if let Some((_, row)) = timeline.flip.filter(|(flip, _)| *flip == window.from + place) {
+            flip(&mut canvas, x, (row + 1).min(rows - 1));
         }
     }
     canvas.text("xs", (LEFT, TOP + CELL * count(rows) + 48.0), Anchor::Start, "round");
     canvas
+}
+
+/// The round of the first difference, and the place that the differing token took.
+fn flip(canvas: &mut Canvas, x: f64, row: usize) {
+    let top = TOP + CELL * count(row);
+    canvas.shape(
+        "xc",
+        &[(x + 3.0, TOP - 14.0), (x + CELL - 4.0, TOP - 14.0), (x + CELL / 2.0 - 0.5, TOP - 4.0)],
+    );
+    canvas.cell("xm", (x - 0.5, top - 0.5, CELL, CELL), "first difference");
 }
 
 /// One round, a column: the bonus token, then the proposals, each in the row that it was fed to.
@@ -129,7 +132,7 @@ fn legend(canvas: &mut Canvas) {
         canvas.shape("xi", &[(x + 6.0, 35.5), (x + 10.5, 40.0), (x + 6.0, 44.5), (x + 1.5, 40.0)]);
     });
     entry(canvas, "rewind", &|canvas, x| {
-        canvas.shape("xs", &[(x + 2.0, 40.0), (x + 10.0, 36.0), (x + 10.0, 44.0)])
+        canvas.shape("xs", &[(x + 2.0, 40.0), (x + 10.0, 36.0), (x + 10.0, 44.0)]);
     });
     entry(canvas, "first difference", &|canvas, x| {
         canvas.shape("xc", &[(x + 1.0, 35.5), (x + 11.0, 35.5), (x + 6.0, 44.5)]);
