@@ -30,6 +30,9 @@ pub struct Report {
     /// A remark that stands among the limits; may be repeated.
     #[arg(long = "note", value_name = "TEXT", conflicts_with = "check")]
     notes: Vec<String>,
+    /// A command line that made data which does not record its own, as an import; may be repeated.
+    #[arg(long = "made-by", value_name = "COMMAND", conflicts_with = "check")]
+    commands: Vec<String>,
     /// Make the record again in memory and name what differs from what is there.
     #[arg(long)]
     check: bool,
@@ -83,6 +86,7 @@ impl Report {
             title: self.title.clone().or(kept).unwrap_or_else(name),
             question: self.question.clone().or(before.question),
             notes: if self.notes.is_empty() { before.notes } else { self.notes.clone() },
+            commands: if self.commands.is_empty() { before.commands } else { self.commands.clone() },
             inputs,
         })
     }

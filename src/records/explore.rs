@@ -2,6 +2,7 @@
 //! lie in the picture.
 
 use super::pictures::Grid;
+use super::pictures::canvas::harmless;
 use super::pictures::grid::Geometry;
 use super::pictures::rounds::{self, Window};
 use super::timeline::Timeline;
@@ -11,8 +12,9 @@ use serde_json::{Value, json};
 #[must_use]
 pub fn grid(grid: &Grid) -> Value {
     let lines = grid.lines.iter().map(|line| {
-        let runs: Vec<Value> = line.stretches.iter().map(|one| json!([one.from, one.to, one.says])).collect();
-        json!({"name": line.name, "runs": runs})
+        let runs: Vec<Value> =
+            line.stretches.iter().map(|one| json!([one.from, one.to, harmless(&one.says)])).collect();
+        json!({"name": harmless(&line.name), "runs": runs})
     });
     value(grid.geometry(), grid.columns, &lines.collect::<Vec<_>>())
 }
@@ -23,7 +25,7 @@ pub fn rounds(timeline: &Timeline, window: Window) -> Value {
     let beats = window.beats(timeline).enumerate();
     let runs: Vec<Value> = beats.map(|(place, beat)| json!([place, place, rounds::says(beat)])).collect();
     let name = format!("{}, sequence {}", timeline.arm, timeline.sequence);
-    value(rounds::geometry(timeline), window.rounds, &[json!({"name": name, "runs": runs})])
+    value(rounds::geometry(timeline), window.rounds, &[json!({"name": harmless(&name), "runs": runs})])
 }
 
 fn value(place: Geometry, columns: usize, lines: &[Value]) -> Value {

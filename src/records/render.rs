@@ -3,7 +3,7 @@
 
 use super::error::RecordError;
 use super::page::Document;
-use super::pictures::canvas::is_harmful;
+use super::pictures::canvas::{harmless, is_harmful};
 use super::pictures::{STYLE, escaped};
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Output, State, context, escape_formatter, syntax::SyntaxConfig};
@@ -108,11 +108,6 @@ fn code(text: &str) -> String {
         })
         .collect();
     format!("<code>{safe}</code>")
-}
-
-/// Text for a block of code.
-fn harmless(text: &str) -> String {
-    text.chars().map(|letter| if is_harmful(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
 #[cfg(test)]

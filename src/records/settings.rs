@@ -22,6 +22,8 @@ pub struct Settings {
     pub question: Option<String>,
     /// Remarks that stand among the limits.
     pub notes: Vec<String>,
+    /// Command lines that made data which does not record its own.
+    pub commands: Vec<String>,
     /// Folders and files of the data, relative to the record.
     pub inputs: Vec<String>,
 }
@@ -35,6 +37,8 @@ pub struct Stored {
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<String>,
     notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    commands: Vec<String>,
     inputs: Vec<String>,
     /// Every file under the inputs.
     pub data: Vec<Datum>,
@@ -55,7 +59,7 @@ impl Stored {
     /// What is stored of a record.
     #[must_use]
     pub fn new(settings: &Settings, inputs: &[Input]) -> Self {
-        let Settings { title, question, notes, inputs: folders } = settings.clone();
+        let Settings { title, question, notes, commands, inputs: folders } = settings.clone();
         let data = inputs.iter().map(|one| Datum {
             file: one.name.clone(),
             bytes: one.bytes,
@@ -67,6 +71,7 @@ impl Stored {
             title,
             question,
             notes,
+            commands,
             inputs: folders,
             data: data.collect(),
         }
@@ -100,8 +105,8 @@ impl Stored {
     /// What the author says in it.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let Self { title, question, notes, inputs, .. } = self.clone();
-        Settings { title, question, notes, inputs }
+        let Self { title, question, notes, commands, inputs, .. } = self.clone();
+        Settings { title, question, notes, commands, inputs }
     }
 }
 

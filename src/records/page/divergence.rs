@@ -12,6 +12,8 @@ use crate::results::stored::{Arm, Judgement, Pairing};
 /// Rounds of the picture that is a file of its own.
 const ROUNDS: usize = 42;
 const DASH: &str = "–";
+/// The most remarks of one kind.
+const MOST_NOTES: usize = 40;
 
 /// Every pairing of a record, with its arm and sequence.
 fn pairings(all: &Gathered) -> impl Iterator<Item = (&Arm, i64, &Pairing)> {
@@ -104,7 +106,7 @@ fn notes(all: &Gathered) -> Vec<String> {
     for (arm, _, pairing) in pairings(all) {
         for note in &pairing.notes {
             let note = format!("{}: {note}.", arm.file);
-            if !told.contains(&note) && told.len() < 40 {
+            if !told.contains(&note) && told.len() < MOST_NOTES {
                 told.push(note);
             }
         }
@@ -171,6 +173,10 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
     };
     let named: Vec<flip::Flip<'_>> =
         flips.iter().map(|(arm, sequence, flip)| (name(arm, *sequence), *flip)).collect();
+    let drifts: Vec<String> = pairings(all).filter_map(drift).take(MOST_NOTES).collect();
+    if !drifts.is_empty() {
+        blocks.push(Block::List { items: drifts });
+    }
     blocks.push(match flip::draw(&named) {
         Some(canvas) => document.picture(canvas, None),
         None => Block::missing(
@@ -178,6 +184,21 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
         ),
     });
     Section::new("flips", "The flips judged", blocks)
+}
+
+/// What log-probabilities that a server reported did before the first difference.
+fn drift((arm, sequence, pairing): (&Arm, i64, &Pairing)) -> Option<String> {
+    let drift = pairing.drift.as_ref()?;
+    let quantum = pairing.flip.as_ref().and_then(|flip| flip.quantum);
+    let by = quantum.map_or_else(String::new, |quantum| {
+        format!(", {} of them by one quantum of {quantum}", drift.by_one_quantum)
+    });
+    let at: Vec<String> = drift.indices.iter().map(ToString::to_string).collect();
+    let at = if at.is_empty() { String::new() } else { format!(", at tokens {}", at.join(", ")) };
+    Some(format!(
+        "{}, sequence {sequence}: of {} reported log-probabilities before the first difference {} differ{by}{at}.",
+        arm.file, drift.compared, drift.differing
+    ))
 }
 
 fn flip_row(arm: &Arm, sequence: i64, flip: &Judged) -> Vec<String> {

@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn section(all: &Gathered, settings: &Settings) -> Section {
     let mut blocks = vec![Block::text(
-        "With exactness built as its README says, on the machine and library named above. Digests of streams and rows, laws and \
-         verdicts should come out the same on the same kernels; times will not.",
+        "With exactness built as its README says, on the machine and library named above, in an empty folder. Digests of streams \
+         and rows, laws and verdicts should come out the same on the same kernels; times will not.",
     )];
-    let commands = commands(all);
+    let commands = commands(all, settings);
     if commands.is_empty() {
         blocks.push(Block::missing("the command lines that made the data: no input recorded its own"));
     } else {
@@ -23,22 +23,34 @@ pub fn section(all: &Gathered, settings: &Settings) -> Section {
     Section::new("repeat", "Repeat", blocks)
 }
 
-/// Recorded command lines in order of the files, each once.
-fn commands(all: &Gathered) -> Vec<String> {
-    let runs = all.experiments.iter().flat_map(|one| &one.runs).filter_map(|run| run.header.command.as_ref());
-    let others = all
-        .parities
-        .iter()
-        .map(|one| &one.result.command)
-        .chain(all.probes.iter().map(|one| &one.result.command));
-    let mut told: Vec<String> = vec!["exactness doctor".to_owned()];
-    let swept = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
-    for command in runs.chain(others).map(|words| quoted(words)).chain(swept) {
+/// Recorded command lines in order of the files, each once, and the record of what they make.
+fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
+    let runs = all.experiments.iter().flat_map(|one| &one.runs);
+    let recorded = runs.filter_map(|run| run.header.command.as_ref()).map(|words| quoted(words));
+    let parities = all.parities.iter().map(|one| printed(&one.result.command, &one.file));
+    let probes = all.probes.iter().map(|one| printed(&one.result.command, &one.file));
+    let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
+    let mut told: Vec<String> = settings.commands.clone();
+    for command in recorded.chain(parities).chain(probes).chain(sweeps) {
         if !command.is_empty() && !told.contains(&command) {
             told.push(command);
         }
     }
-    if told.len() == 1 { Vec::new() } else { told }
+    if !told.is_empty() {
+        told.insert(0, "exactness doctor".to_owned());
+        told.push("exactness report . --out record".to_owned());
+    }
+    told
+}
+
+/// A command line whose result went to standard output has to say where.
+fn printed(command: &[String], file: &str) -> String {
+    let writes = |word: &String| word == "--out" || word.starts_with("--out=");
+    if command.is_empty() || command.iter().any(writes) {
+        return quoted(command);
+    }
+    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
+    format!("{} > {}", quoted(command), quote(&name))
 }
 
 /// A sweep's definition as its command line.

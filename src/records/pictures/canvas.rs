@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 /// Colours of both themes. A picture carries its own ground, so that it is legible on any page.
 pub const STYLE: &str = "\
 .xg{fill:#fbfbf9}.xi{fill:#1c1c1a}.xs{fill:#595853}.xl{stroke:#d9d8d2;fill:none}.xa{stroke:#85847f;fill:none}\
-.xe{fill:#dfded8}.xu{fill:#f1f0ec}.xb{fill:#2a6fba}.xc{fill:#c23b22}.xk{fill:#2f7d4f}.xr{fill:none;stroke:#85847f}\
+.xe{fill:#dfded8}.xu{fill:#f1f0ec;stroke:#b3b2ac;stroke-width:.6}.xb{fill:#2a6fba}.xc{fill:#c23b22}.xk{fill:#2f7d4f}.xr{fill:none;stroke:#85847f}\
 .xf{fill:#cfe3d5}.xm{stroke:#1c1c1a;fill:none}\
 @media(prefers-color-scheme:dark){\
 .xg{fill:#191a1c}.xi{fill:#ececea}.xs{fill:#b5b4af}.xl{stroke:#3b3c3f;fill:none}.xa{stroke:#8e8d88;fill:none}\
-.xe{fill:#3a3c40}.xu{fill:#232427}.xb{fill:#62a5ee}.xc{fill:#f47c63}.xk{fill:#62bd87}.xr{fill:none;stroke:#8e8d88}\
+.xe{fill:#3a3c40}.xu{fill:#232427;stroke:#6d6c68;stroke-width:.6}.xb{fill:#62a5ee}.xc{fill:#f47c63}.xk{fill:#62bd87}.xr{fill:none;stroke:#8e8d88}\
 .xf{fill:#2b4434}.xm{stroke:#ececea;fill:none}}\
 text{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}";
 
@@ -161,6 +161,11 @@ pub fn escaped(text: &str) -> String {
         }
     }
     safe
+}
+
+/// Text as it is, but for characters that do something to the text beside it.
+pub(in crate::records) fn harmless(text: &str) -> String {
+    text.chars().map(|letter| if is_harmful(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
 /// Control characters, and those that reorder text.

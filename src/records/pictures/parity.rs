@@ -15,7 +15,7 @@ const MOST_LINES: usize = 60;
 #[must_use]
 pub fn draw(results: &[&ParityResult]) -> Option<Canvas> {
     let all: Vec<&ParityLine> = results.iter().flat_map(|result| &result.lines).collect();
-    let shown = &all[..all.len().min(MOST_LINES)];
+    let shown = chosen(&all);
     let most = shown.iter().filter_map(|line| line.most_rows()).max()?.max(2);
     let bottom = TOP + LINE * count(shown.len());
     let title = "Rows in one call from which an operation's bytes part";
@@ -35,6 +35,15 @@ pub fn draw(results: &[&ParityResult]) -> Option<Canvas> {
     }
     canvas.text("xs", (LEFT, bottom + 36.0), Anchor::Start, "rows in one call");
     Some(canvas)
+}
+
+/// All lines, or of too many those that part or surprise first; in their order.
+fn chosen<'a>(all: &[&'a ParityLine]) -> Vec<&'a ParityLine> {
+    let mut places: Vec<usize> = (0..all.len()).collect();
+    places.sort_by_key(|&place| all[place].parts_at().is_none() && all[place].cell("and") != "surprise");
+    places.truncate(MOST_LINES);
+    places.sort_unstable();
+    places.into_iter().map(|place| all[place]).collect()
 }
 
 /// Rows on a logarithmic axis.
