@@ -80,16 +80,22 @@ pub fn worst(endings: &[Ending]) -> String {
     strongest.map_or_else(|| Verdict::NotRun.to_string(), |ending| ending.word.clone())
 }
 
+/// How much was compared, and how many rows have other bytes whatever the text says.
 fn extent(judgement: &crate::results::stored::Judgement) -> String {
     let pairings = || {
         judgement.arms.iter().flat_map(|arm| &arm.sequences).filter_map(|sequence| sequence.against.as_ref())
     };
     let tokens: usize = pairings().map(|pairing| pairing.past_prompt).sum();
-    let rows: usize = pairings().filter_map(|pairing| pairing.rows.as_ref()).map(|rows| rows.rows).sum();
+    let rows = || pairings().filter_map(|pairing| pairing.rows.as_ref());
+    let (compared, differ): (usize, usize) =
+        (rows().map(|rows| rows.rows).sum(), rows().map(|rows| rows.bytes_differ).sum());
     let rounds: u64 = judgement.arms.iter().map(|arm| arm.compared.rounds).sum();
-    let files = judgement.arms.len();
+    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
-        "{files} runs; {} sequences, {tokens} tokens and {rows} rows compared with plain decoding, {rounds} rounds judged",
-        pairings().count()
+        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes; {rounds} rounds judged",
+        many(judgement.arms.len(), "run"),
+        many(pairings().count(), "sequence"),
+        many(tokens, "token"),
+        many(compared, "row"),
     )
 }
