@@ -18,8 +18,8 @@ pub fn section(all: &Gathered, settings: &Settings) -> Section {
     } else {
         blocks.push(Block::code(commands.join("\n")));
     }
-    blocks.push(Block::text("The record, from its own folder's data:"));
-    blocks.push(Block::code(own(settings)));
+    blocks.push(Block::text("Whether this record still is what its data gives, in its folder:"));
+    blocks.push(Block::code("exactness report --check .".to_owned()));
     Section::new("repeat", "Repeat", blocks)
 }
 
@@ -74,13 +74,6 @@ fn swept(definition: &crate::results::sweep::Definition) -> String {
     }
     words.extend(definition.plants.iter().map(|plant| format!("--plant={plant}")));
     words.extend(["--out".to_owned(), "sweep".to_owned()]);
-    quoted(&words)
-}
-
-fn own(settings: &Settings) -> String {
-    let mut words = vec!["exactness".to_owned(), "report".to_owned()];
-    words.extend(settings.inputs.iter().cloned());
-    words.extend(["--out".to_owned(), ".".to_owned(), "--check".to_owned()]);
     quoted(&words)
 }
 
