@@ -22,6 +22,8 @@ pub mod probe; // what one operation, and one checkpoint, does to bytes on this 
 #[cfg(feature = "engine")]
 pub mod sweep; // lengths × seeds × widths, resumable
 
+#[cfg(feature = "engine")]
+pub mod bisect; // from differing bytes to the row, the layer and the operation that parted first
 #[cfg(feature = "records")]
 pub mod records; // markdown, CSV, pictures and one HTML page, from stored data alone
 

@@ -70,7 +70,7 @@ fn contestants(paths: &[PathBuf]) -> anyhow::Result<Vec<Contestant>> {
 }
 
 /// Read twice where it can be: the judge wants lines with their numbers, the comparison the whole arm.
-fn contestant(path: &Path) -> anyhow::Result<Contestant> {
+pub(super) fn contestant(path: &Path) -> anyhow::Result<Contestant> {
     // Standard input and pipes can be read once; a file is judged line by line first, then read for comparing.
     let once = !path.is_file();
     let before = if once { None } else { Some(judge_path(path).map_err(Failure::from)?) };

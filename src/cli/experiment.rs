@@ -16,6 +16,7 @@ use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
 use crate::engine::rows::RowDetail;
 use crate::engine::session::Options;
+use crate::probe::unseen;
 use crate::results::arms::{ArmRun, Experiment};
 use crate::results::comparing::{self, Contestant};
 use crate::results::outcomes::null_arms;
@@ -33,8 +34,8 @@ pub struct Setup {
     prompts: PromptArgs,
     #[command(flatten)]
     decoding: Decoding,
-    /// Put a fault into the verify blocks, as in `op=o_proj,layer=3,row=2,from=40,ulp=1` or `op=gate_proj,rows>=8`; may
-    /// be repeated.
+    /// Put a fault into the verify blocks, as in `op=o_proj,layer=3,row=2,from=40,ulp=1` or `op=gate_proj,rows>=8`, or
+    /// into the bookkeeping: `fault=` rejected-row, skipped-rewind, state-ahead, selection or prefill; may be repeated.
     #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
     plants: Vec<Plant>,
     /// Folder for the transcripts; default: transcripts/<model>-<time>.
@@ -208,6 +209,15 @@ pub(super) fn refuse_misplaced(routes: &Routes, plants: &[Plant], config: &Confi
     let route = routes.misplaced(&layers).map(|says| format!("failed to set routes: {says}"));
     let plant = || plants.iter().find_map(|plant| plant.misplaced(&layers));
     let says = route.or_else(|| plant().map(|says| format!("failed to plant {says}")));
+    says.map_or(Ok(()), |says| Err(Failure::usage(says)))
+}
+
+/// A fault that a walk over known tokens does not come by would prove nothing by not being found.
+///
+/// # Errors
+/// Naming the first of them.
+pub(super) fn refuse_unseen(plants: &[Plant]) -> Result<(), Failure> {
+    let says = unseen::first(plants).map(|says| format!("failed to plant {says}"));
     says.map_or(Ok(()), |says| Err(Failure::usage(says)))
 }
 

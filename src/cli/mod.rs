@@ -2,6 +2,10 @@
 
 #[cfg(feature = "engine")]
 pub mod bench;
+#[cfg(feature = "engine")]
+pub mod bisect;
+#[cfg(feature = "engine")]
+pub mod bisected;
 pub mod check_algebra;
 pub mod compare;
 pub mod compared;
@@ -35,6 +39,10 @@ pub mod prompted;
 pub mod ran;
 #[cfg(feature = "records")]
 pub mod report;
+#[cfg(feature = "engine")]
+pub mod reproduce;
+#[cfg(feature = "engine")]
+pub mod rounds;
 pub mod rows;
 #[cfg(feature = "engine")]
 pub mod run_arm;
@@ -67,6 +75,8 @@ pub struct Cli {
 enum Verb {
     #[cfg(feature = "engine")]
     Bench(bench::BenchArgs),
+    #[cfg(feature = "engine")]
+    Bisect(Box<bisect::BisectArgs>),
     CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
     Completions(completions::Completions),
@@ -82,6 +92,8 @@ enum Verb {
     Probe(probe::ProbeArgs),
     #[cfg(feature = "records")]
     Report(report::Report),
+    #[cfg(feature = "engine")]
+    Reproduce(reproduce::Reproduce),
     Rows(rows::Rows),
     #[cfg(feature = "engine")]
     RunArm(run_arm::RunArm),
@@ -102,6 +114,8 @@ impl Cli {
         match self.verb {
             #[cfg(feature = "engine")]
             Verb::Bench(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Bisect(verb) => verb.run(),
             Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
             Verb::Completions(verb) => verb.run(),
@@ -117,6 +131,8 @@ impl Cli {
             Verb::Probe(verb) => verb.run(),
             #[cfg(feature = "records")]
             Verb::Report(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Reproduce(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::RunArm(verb) => verb.run(),

@@ -11,7 +11,7 @@ use crate::arms::identity;
 use crate::engine::Error;
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::model::TextModel;
-use crate::engine::plant::Plant;
+use crate::engine::plant::{Fault, Plant};
 use crate::engine::routes::Routes;
 use crate::engine::synth::{Geometry, Storage, Synth, sample};
 use crate::probe::dispatch::Machine;
@@ -87,6 +87,7 @@ impl OpParity {
     /// # Errors
     /// When the model or the file to write cannot be used, or MLX refuses. What was measured before is in `--out`.
     pub fn run(mut self) -> anyhow::Result<u8> {
+        refuse_bookkeeping(&self.plants)?;
         if self.dtypes.is_empty() {
             let all = [Activations::F32, Activations::Bf16, Activations::F16];
             self.dtypes = if identity::on_gpu() { all.to_vec() } else { vec![Activations::F32] };
@@ -198,6 +199,14 @@ impl OpParity {
         Ok(write_whole(file, text.as_bytes())
             .map_err(|error| Failure::unavailable(format!("failed to {error}")))?)
     }
+}
+
+/// One block is all that is run of each: nothing is rewound, fed or chosen.
+fn refuse_bookkeeping(plants: &[Plant]) -> Result<(), Failure> {
+    let other = plants.iter().find(|plant| matches!(plant.fault, Fault::Bookkeeping(_)));
+    other.map_or(Ok(()), |plant| {
+        Err(Failure::usage(format!("failed to plant {plant}: op-parity measures operations one by one")))
+    })
 }
 
 /// Where a subject's weights come from.

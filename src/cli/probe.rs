@@ -2,13 +2,13 @@
 
 use super::check_algebra::Format;
 use super::exit::Failure;
-use super::experiment::{refuse_misplaced, stopped, width};
+use super::experiment::{refuse_misplaced, refuse_unseen, stopped, width};
 use super::judged::Style;
 use super::model::{Loaded, ModelArgs};
 use super::{console, settings};
 use crate::arms::identity;
 use crate::engine::cache::Rewind;
-use crate::engine::plant::{Plant, Sides};
+use crate::engine::plant::Plant;
 use crate::engine::routes::{Defaults, Routes};
 use crate::engine::rows::dtype_name;
 use crate::probe::dispatch::Machine;
@@ -55,8 +55,8 @@ pub struct ProbeArgs {
     /// Let the gate use widths that are not exact; `EXACTNESS_ALLOW_INEXACT=1` says the same.
     #[arg(long)]
     allow_inexact: bool,
-    /// Put a fault into the blocks, as in `op=o_proj,layer=3,row=1,from=80`; may be repeated. Such a verdict is not
-    /// remembered.
+    /// Put a fault into the blocks or their rewinds, as in `op=o_proj,layer=3,row=1,from=80` or `fault=skipped-rewind`;
+    /// may be repeated. Such a verdict is not remembered.
     #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
     plants: Vec<Plant>,
     /// How to print.
@@ -73,7 +73,8 @@ impl ProbeArgs {
         let mut gate = Gate::new(self.memo(), self.allow_inexact || is_on(&settings::allow_inexact()));
         remark(gate.warning_at_start());
         let loaded = self.model.load()?;
-        self.refuse(&loaded)?;
+        refuse_misplaced(&self.routes, &self.plants, loaded.model.config())?;
+        refuse_unseen(&self.plants)?;
         let keys = self.keys(&loaded);
         let known = keys.iter().map(|key| self.remembered(&mut gate, key)).collect::<Vec<_>>();
         if known.contains(&None) {
@@ -98,15 +99,6 @@ impl ProbeArgs {
             }
             _ => Memo::in_memory(),
         }
-    }
-
-    fn refuse(&self, loaded: &Loaded) -> Result<(), Failure> {
-        refuse_misplaced(&self.routes, &self.plants, loaded.model.config())?;
-        let early = self.plants.iter().find(|plant| plant.sides == Sides::Prefill);
-        early.map_or(Ok(()), |plant| {
-            let says = "a probe begins after the prompt, which blocks and chain share";
-            Err(Failure::usage(format!("failed to plant {plant}: {says}")))
-        })
     }
 
     /// What the verdicts are about, one a width.

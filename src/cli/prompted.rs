@@ -29,6 +29,13 @@ pub struct PromptArgs {
 }
 
 impl PromptArgs {
+    /// True when a prompt was named.
+    #[must_use]
+    pub fn given(&self) -> bool {
+        let texts = self.prompt.is_some() || self.prompt_ids.is_some();
+        texts || self.prompt_file.is_some() || self.prompts.is_some()
+    }
+
     /// The prompts as ids, checked against the model's vocabulary.
     ///
     /// # Errors

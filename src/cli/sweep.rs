@@ -2,7 +2,7 @@
 
 use super::console;
 use super::exit::Failure;
-use super::experiment::refuse_misplaced;
+use super::experiment::{refuse_misplaced, refuse_unseen};
 use super::model::ModelArgs;
 use super::numbers::Numbers;
 use super::sweep_cell::CellArgs;
@@ -90,7 +90,8 @@ pub struct Computing {
     /// Prompt ids fed at once.
     #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub prefill_chunk: u32,
-    /// Put a fault into the verify blocks, as in `op=o_proj,layer=3,row=2,from=40,ulp=1`; may be repeated.
+    /// Put a fault into the verify blocks or their rewinds, as in `op=o_proj,layer=3,row=2,from=40,ulp=1` or
+    /// `fault=skipped-rewind`; may be repeated.
     #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
     pub plants: Vec<Plant>,
 }
@@ -137,6 +138,7 @@ impl Sweep {
         };
         let Computing { routes, plants, .. } = &self.asked.computing;
         refuse_misplaced(routes, plants, checkpoint.config())?;
+        refuse_unseen(plants)?;
         let definition = Definition {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             model: identity::model(&checkpoint, dtype),

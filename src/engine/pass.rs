@@ -7,9 +7,12 @@ use super::error::Result;
 use super::op::Op;
 use super::raw::rows_of;
 use super::routes::{Plan, Route};
-use super::tap::{Call, Forward, Site, Tap};
+use super::tap::{Call, Forward, Given, Reach, Site, Tap};
 use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
+
+/// What the inputs of an operation whose rows do not depend on each other are called, in order.
+pub const NAMES: [&str; 3] = ["x", "y", "z"];
 
 /// A forward in progress.
 pub struct Pass<'a> {
@@ -51,6 +54,21 @@ impl<'a> Pass<'a> {
         self.tap.call(self.site(op), usize::try_from(rows).unwrap_or(0));
     }
 
+    /// Tells the tap what `op` reads, besides what [`Pass::rows`] tells it.
+    pub fn reads(&mut self, op: Op, inputs: &[Given<'_>]) {
+        if self.tap.wants_inputs() {
+            self.tap.given(self.site(op), inputs);
+        }
+    }
+
+    /// Passes the states that `op` leaves through the tap.
+    ///
+    /// # Errors
+    /// When the tap computes and MLX refuses.
+    pub fn left(&mut self, op: Op, states: Vec<Array>) -> Result<Vec<Array>> {
+        self.tap.left(self.site(op), states)
+    }
+
     /// Passes the output of `op` through the tap.
     ///
     /// # Errors
@@ -69,6 +87,11 @@ impl<'a> Pass<'a> {
     where
         F: Fn(&[&Array], i32) -> Result<Array>,
     {
+        if self.tap.wants_inputs() {
+            let named = NAMES.iter().zip(inputs);
+            let given = named.map(|(name, array)| Given { name, array, reach: Reach::Own(axis) });
+            self.tap.given(self.site(op), &given.collect::<Vec<_>>());
+        }
         let total = inputs[0].dim(axis);
         let size = self.route(op).rows().map_or(total, i32::from);
         let output = if size >= total {

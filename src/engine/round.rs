@@ -24,6 +24,8 @@ struct Verified {
     draft: Vec<TokenId>,
     chosen: Chosen,
     before: i32,
+    /// Rows in the recurrent states, where there are any.
+    state_before: Option<i32>,
     accepted: usize,
 }
 
@@ -51,13 +53,15 @@ pub fn decode(
         let draft = drafter.propose(&context, width - 1)?;
         micros.draft = Some(in_micros(watch.lap()));
         let verified = verify(session, &stream, draft, &mut caches, (&mut watch, &mut micros))?;
-        caches.commit(dim(verified.draft.len() + 1), dim(verified.accepted + 1))?;
+        session.commit(&mut caches, dim(verified.draft.len() + 1), dim(verified.accepted + 1))?;
         micros.rewind = Some(in_micros(watch.lap()));
+        let state_kept = caches.state_length().zip(verified.state_before);
         let emitted = emit(session, request, &stream, &verified);
         let line = round_line(session, request, (&stream, &emitted), verified, recorder)?;
         let round = Round {
             round: counters.rounds,
             cache_after: Some(i64::from(caches.length())),
+            state_kept: state_kept.map(|(after, before)| i64::from(after - before)),
             micros: Some(micros),
             ..line
         };
@@ -76,7 +80,7 @@ fn verify(
     caches: &mut Caches,
     (watch, micros): (&mut Stopwatch, &mut Micros),
 ) -> Result<Verified> {
-    let before = caches.length();
+    let (before, state_before) = (caches.length(), caches.state_length());
     let mut block = vec![stream[stream.len() - 1]];
     block.extend(&draft);
     let logits = session.verify_forward(&block, caches)?;
@@ -85,7 +89,7 @@ fn verify(
     micros.sync = Some(in_micros(watch.lap()));
     let accepted =
         draft.iter().zip(&chosen.tokens).take_while(|(proposed, target)| proposed == target).count();
-    Ok(Verified { draft, chosen, before, accepted })
+    Ok(Verified { draft, chosen, before, state_before, accepted })
 }
 
 /// The accepted proposals and the target's next token, up to an end id or the budget.
@@ -105,7 +109,7 @@ fn emit(
     longer.split_off(stream.len())
 }
 
-/// The round's line, but for its number, its cache length after the rewind and its times.
+/// The round's line, but for its number, what the caches hold after the rewind and its times.
 fn round_line(
     session: &Session<'_>,
     request: &Request<'_>,
@@ -113,7 +117,7 @@ fn round_line(
     verified: Verified,
     recorder: &mut dyn Recorder,
 ) -> Result<Round> {
-    let Verified { draft, chosen, before, accepted } = verified;
+    let Verified { draft, chosen, before, accepted, .. } = verified;
     let first_index = to_i64(stream.len());
     let described = !chosen.rows.is_empty();
     let mut rows: Vec<Row> = Vec::new();
@@ -130,7 +134,6 @@ fn round_line(
         accepted: to_i64(accepted),
         emitted: emitted.to_vec(),
         cache_before: Some(i64::from(before)),
-        state_kept: Some(to_i64(accepted + 1)),
         rows: described.then_some(rows),
         ..Round::default()
     })

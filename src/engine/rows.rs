@@ -47,16 +47,23 @@ impl Chooser {
         Self { mask, banned: banned.to_vec() }
     }
 
+    /// Logits `[T, vocabulary]` with minus infinity for what is never chosen.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn allowed(&self, logits: &Array) -> Result<Array> {
+        match &self.mask {
+            Some(mask) => without(mask, logits),
+            None => Ok(logits.clone()),
+        }
+    }
+
     /// One id a row of logits `[T, vocabulary]`, still on the device, `[T]`.
     ///
     /// # Errors
     /// When MLX refuses.
     pub fn choose(&self, logits: &Array) -> Result<Array> {
-        let allowed = match &self.mask {
-            Some(mask) => select(mask, Array::from_f32(f32::NEG_INFINITY).as_dtype(logits.dtype())?, logits)?,
-            None => logits.clone(),
-        };
-        Ok(argmax_axis(&allowed, -1, false)?)
+        best(&self.allowed(logits)?)
     }
 
     /// What a transcript says about each row of logits `[T, vocabulary]`, with the row's bytes.
@@ -80,6 +87,22 @@ impl Chooser {
             ..Row::default()
         }
     }
+}
+
+/// Logits `[T, vocabulary]` with minus infinity where the mask, of a shape that spreads to theirs, is true.
+///
+/// # Errors
+/// When MLX refuses.
+pub fn without(mask: &Array, logits: &Array) -> Result<Array> {
+    Ok(select(mask, Array::from_f32(f32::NEG_INFINITY).as_dtype(logits.dtype())?, logits)?)
+}
+
+/// The best id of each row of `[T, vocabulary]`, the lowest on a tie, `[T]`.
+///
+/// # Errors
+/// When MLX refuses.
+pub fn best(logits: &Array) -> Result<Array> {
+    Ok(argmax_axis(logits, -1, false)?)
 }
 
 /// The ids of `[T]` on the host; this is where a forward is waited for.

@@ -6,8 +6,8 @@ use super::inventory;
 use super::model::{Logits, TextModel};
 use super::pass::Pass;
 use super::routes::{Defaults, Plan, Routes};
-use super::rows::{Chooser, RowDetail, tokens};
-use super::tap::Tap;
+use super::rows::{Chooser, RowDetail, best, tokens};
+use super::tap::{Rewinding, Tap};
 use crate::transcript::format::FinishReason;
 use crate::transcript::{Line, Prefill, Row, TokenId};
 use mlx_rs::Array;
@@ -61,6 +61,16 @@ pub trait Recorder {
     /// # Errors
     /// When they cannot be looked at.
     fn state(&mut self, _caches: &Caches) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Records nothing: for runs that are looked at by other means.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unrecorded;
+
+impl Recorder for Unrecorded {
+    fn line(&mut self, _line: Line) -> Result<()> {
         Ok(())
     }
 }
@@ -126,7 +136,8 @@ impl<'a> Session<'a> {
         recorder: &mut dyn Recorder,
     ) -> Result<(Caches, TokenId)> {
         let mut caches = self.model.new_caches(self.options.rewind);
-        let chunks: Vec<&[TokenId]> = request.prompt.chunks(self.options.prefill_chunk.max(1)).collect();
+        let prompt = self.tap.prompt(request.prompt);
+        let chunks: Vec<&[TokenId]> = prompt.chunks(self.options.prefill_chunk.max(1)).collect();
         let Some((last, before)) = chunks.split_last() else {
             return Err(Error::Request(format!(
                 "decode sequence {}: the prompt has no ids",
@@ -143,8 +154,9 @@ impl<'a> Session<'a> {
         let chosen = self.choose(&logits.ok_or_else(no_logits)?)?;
         caches.evaluate()?;
         let token = chosen.tokens[0];
-        let row = self.first_row(chosen, request, recorder)?;
-        let cache_len = Some(i64::from(caches.length()));
+        let length = i64::from(caches.length());
+        let row = self.first_row(chosen, length - 1, recorder)?;
+        let cache_len = Some(length);
         let state_sha256 = match self.options.detail {
             RowDetail::None => None,
             _ => Some(caches.digest()?.total()),
@@ -155,14 +167,8 @@ impl<'a> Session<'a> {
         Ok((caches, token))
     }
 
-    fn first_row(
-        &self,
-        chosen: Chosen,
-        request: &Request<'_>,
-        recorder: &mut dyn Recorder,
-    ) -> Result<Option<Row>> {
+    fn first_row(&self, chosen: Chosen, position: i64, recorder: &mut dyn Recorder) -> Result<Option<Row>> {
         let Some((row, bytes)) = chosen.rows.into_iter().next() else { return Ok(None) };
-        let position = i64::try_from(request.prompt.len()).unwrap_or(i64::MAX) - 1;
         self.placed(row, &bytes, (Some(0), position), recorder).map(Some)
     }
 
@@ -185,20 +191,31 @@ impl<'a> Session<'a> {
         self.model.forward(&mut pass, block, caches, (Logits::All, true))?.ok_or_else(no_logits)
     }
 
-    /// The best token of each row of logits `[T, vocabulary]`, still on the device, `[T]`.
+    /// Keeps `kept` of the `rows` rows that were verified last, and takes the others back.
+    ///
+    /// # Errors
+    /// When there was no such block, or MLX refuses.
+    pub fn commit(&mut self, caches: &mut Caches, rows: i32, kept: i32) -> Result<()> {
+        let kept = self.tap.rewind(Rewinding { position: caches.length() - rows, rows, kept });
+        caches.commit(rows, kept)
+    }
+
+    /// The best token of each of the last forward's rows of logits `[T, vocabulary]`, still on the device, `[T]`.
     ///
     /// # Errors
     /// When MLX refuses.
-    pub fn pick(&self, logits: &Array) -> Result<Array> {
-        self.chooser.choose(logits)
+    pub fn pick(&mut self, logits: &Array) -> Result<Array> {
+        let allowed = self.chooser.allowed(logits)?;
+        self.tap.picked(&allowed, best(&allowed)?)
     }
 
     /// Picks a token a row and describes the rows; waits for the forward.
     ///
     /// # Errors
     /// When MLX refuses.
-    pub fn choose(&self, logits: &Array) -> Result<Chosen> {
-        self.chosen(&self.pick(logits)?, logits)
+    pub fn choose(&mut self, logits: &Array) -> Result<Chosen> {
+        let picked = self.pick(logits)?;
+        self.chosen(&picked, logits)
     }
 
     /// Fetches picked tokens and describes their rows as the options say; waits for the forward.

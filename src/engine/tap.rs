@@ -1,11 +1,15 @@
 //! The place where an experiment looks into the model, or reaches into it.
 //!
-//! Every operation passes its output through [`Tap::at`] under a stable site name. Capture, plants and
-//! interventions are taps; the model files know none of them.
+//! Every operation passes its output through [`Tap::at`] under a stable site name, and a round's bookkeeping asks at
+//! three places: what of the prompt is fed, which tokens rows choose, and what a rewind keeps. Capture, plants and
+//! interventions are taps; neither the model files nor the round loop know any of them.
 
+use super::cache::Kept;
 use super::error::Result;
 use super::op::Op;
+use crate::transcript::TokenId;
 use mlx_rs::Array;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -79,13 +83,56 @@ pub struct Call<'a> {
     pub inputs: &'a [&'a Array],
 }
 
+/// Which part of an input a row of the output depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Rows along this axis; each row of the output reads its own.
+    Own(i32),
+    /// Rows along this axis; each row reads its own and those of the forward before it.
+    Before(i32),
+    /// Positions along this axis, the forward's own rows last; each row reads none after its own.
+    Upto(i32),
+    /// What the rows before the forward left behind.
+    State,
+}
+
+/// Something that an operation reads.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// Its name among the operation's inputs.
+    pub name: &'static str,
+    /// All of it.
+    pub array: &'a Array,
+    /// What a row of the output reads of it.
+    pub reach: Reach,
+}
+
 /// The kernels of a call, to be run over its inputs or over others.
 pub type Kernels<'a> = &'a dyn Fn(&[&Array]) -> Result<Array>;
 
-/// What happens at every operation.
+/// A rewind, before it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewinding {
+    /// The position of the block's first row.
+    pub position: i32,
+    /// Rows of the block.
+    pub rows: i32,
+    /// How many of them are to be kept.
+    pub kept: i32,
+}
+
+/// What happens at every operation, and where rows and tokens are kept count of.
 pub trait Tap {
     /// A forward begins.
     fn begin(&mut self, _forward: Forward) {}
+
+    /// True when the tap wants to be told what operations read. Asked at every operation.
+    fn wants_inputs(&self) -> bool {
+        false
+    }
+
+    /// What the operation that comes next reads; told in one or several parts, before its first call.
+    fn given(&mut self, _site: Site, _inputs: &[Given<'_>]) {}
 
     /// One call of the operation's kernels, over `rows` rows.
     fn call(&mut self, _site: Site, _rows: usize) {}
@@ -105,6 +152,34 @@ pub trait Tap {
     /// When the tap itself computes and MLX refuses.
     fn at(&mut self, _site: Site, output: Array) -> Result<Array> {
         Ok(output)
+    }
+
+    /// The states that the recurrence leaves after each row, or after the last alone; what is returned is kept in
+    /// their place.
+    ///
+    /// # Errors
+    /// When the tap itself computes and MLX refuses.
+    fn left(&mut self, _site: Site, states: Vec<Array>) -> Result<Vec<Array>> {
+        Ok(states)
+    }
+
+    /// The ids that are fed as the prompt.
+    fn prompt<'p>(&mut self, ids: &'p [TokenId]) -> Cow<'p, [TokenId]> {
+        Cow::Borrowed(ids)
+    }
+
+    /// The tokens `[T]` chosen from the last forward's rows of logits `[T, vocabulary]`, in which ids that are never
+    /// chosen are minus infinity; what is returned is what the rows chose.
+    ///
+    /// # Errors
+    /// When the tap itself computes and MLX refuses.
+    fn picked(&mut self, _logits: &Array, picked: Array) -> Result<Array> {
+        Ok(picked)
+    }
+
+    /// What the caches keep of a block.
+    fn rewind(&mut self, rewinding: Rewinding) -> Kept {
+        Kept::same(rewinding.kept)
     }
 }
 

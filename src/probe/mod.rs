@@ -8,4 +8,5 @@ pub mod gate;
 pub mod hazards;
 pub mod memo;
 pub mod parity;
+pub mod unseen;
 pub mod walk;

@@ -9,6 +9,7 @@
 //! taken at the end of every walk and, where a commit falls on them, at a few drawn positions.
 
 use super::draw::drawn_ids;
+use super::unseen;
 use crate::engine::cache::{Caches, Rewind, StateDigest};
 use crate::engine::error::{Error, Result};
 use crate::engine::model::TextModel;
@@ -16,11 +17,11 @@ use crate::engine::plant::{Plant, Planted};
 use crate::engine::raw::bytes_of;
 use crate::engine::routes::Routes;
 use crate::engine::rows::{RowDetail, tokens};
-use crate::engine::session::{Options, Recorder, Request, Session};
+use crate::engine::session::{Options, Request, Session, Unrecorded};
 use crate::engine::tap::{Silent, Tap};
 use crate::results::probe::{First, Place};
+use crate::transcript::TokenId;
 use crate::transcript::digest::sha256;
-use crate::transcript::{Line, TokenId};
 use std::collections::BTreeMap;
 
 /// Drawn positions at which states are compared, beside the end.
@@ -107,21 +108,13 @@ enum Pass {
     Shifted(usize),
 }
 
-/// Records nothing.
-struct Unrecorded;
-
-impl Recorder for Unrecorded {
-    fn line(&mut self, _line: Line) -> Result<()> {
-        Ok(())
-    }
-}
-
 impl<'m> Chain<'m> {
     /// Feeds the prompt and walks on from it.
     ///
     /// # Errors
-    /// When the prompt would be empty, or MLX refuses.
+    /// When the prompt would be empty, no walk can show one of the faults, or MLX refuses.
     pub fn record(model: &'m TextModel, walk: Walk) -> Result<Self> {
+        unseen::refuse(&walk.plants)?;
         let options = walk.options(&Routes::default());
         let mut tap = walk.tap();
         let mut session = Session::new(model, &options, tap.as_mut())?;
@@ -154,8 +147,9 @@ impl<'m> Chain<'m> {
     /// The same chain with faults in blocks, and none in the chain itself.
     ///
     /// # Errors
-    /// When a fault acts in plain decoding, too: then the chain would be another one.
+    /// When a fault acts in plain decoding, too, so that the chain would be another one, or no walk can show it.
     pub fn planted(&self, plants: &[Plant]) -> Result<Self> {
+        unseen::refuse(plants)?;
         if let Some(plant) = plants.iter().find(|plant| plant.reaches_chain()) {
             return Err(Error::Request(format!("put {plant} into a chain that was walked without it")));
         }
@@ -202,7 +196,7 @@ impl<'m> Chain<'m> {
             let logits = session.verify_forward(&block, &mut caches)?; // [T, V]
             let bytes = bytes_of(&logits)?;
             let row = self.compare_rows(&bytes, (done, kept, blocks.width), &mut compared)?;
-            caches.commit(to_i32(blocks.width), to_i32(kept))?;
+            session.commit(&mut caches, to_i32(blocks.width), to_i32(kept))?;
             caches.evaluate()?;
             done += kept;
             let place = match row {

@@ -131,14 +131,14 @@ impl Experiment {
         Self { version: EXPERIMENT_VERSION, verdict, says, outcomes, runs, judgement }
     }
 
-    /// Says which faults were planted. One that no forward reached has tried nothing, so equal text says nothing.
+    /// Says which faults were planted. One that no run came to has tried nothing, so equal text says nothing.
     pub fn take_plants(&mut self, plants: &[String]) {
         for plant in plants {
             if self.runs.iter().any(|run| run.struck.contains(plant)) {
                 self.says.push(format!("A fault was planted: {plant}."));
                 continue;
             }
-            self.says.push(format!("The fault {plant} never struck: no run computed what it names."));
+            self.says.push(format!("The planted {plant} never struck: no run came to what it names."));
             if self.verdict.exit_code() == 0 {
                 self.verdict = Verdict::NotRun;
             }

@@ -2,6 +2,7 @@
 
 pub mod arms;
 pub mod bench;
+pub mod bisect;
 pub mod comparing;
 pub mod judgement;
 pub mod judging;
@@ -9,6 +10,7 @@ pub mod outcomes;
 pub mod parity;
 pub mod probe;
 pub mod provenance;
+pub mod reproducer;
 pub mod shown;
 pub mod stored;
 pub mod sweep;

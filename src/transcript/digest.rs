@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use std::io::{self, Read};
 
 /// Builds one digest from several pieces.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +27,24 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// The digest of everything that `source` gives, and how many bytes that was.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256_of(mut source: impl Read) -> io::Result<(String, u64)> {
+    let (mut digester, mut bytes) = (Digester::default(), 0);
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        match source.read(&mut piece)? {
+            0 => return Ok((digester.finish(), bytes)),
+            read => {
+                digester.update(&piece[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
+}
+
 /// The digest of a token stream: its ids as 64-bit little-endian integers.
 #[must_use]
 pub fn stream_sha256(tokens: &[i64]) -> String {
@@ -46,11 +65,18 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::sha256;
+    use super::{sha256, sha256_of};
 
     #[test]
     fn published_vector() {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sha256(b"abc"), expected);
+        assert_eq!(sha256_of(&b"abc"[..]).unwrap(), (expected.to_owned(), 3));
+    }
+
+    #[test]
+    fn a_source_read_in_pieces_has_the_digest_of_the_whole() {
+        let bytes = vec![7; (2 << 20) + 5];
+        assert_eq!(sha256_of(&bytes[..]).unwrap(), (sha256(&bytes), bytes.len() as u64));
     }
 }

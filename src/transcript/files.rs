@@ -178,6 +178,12 @@ impl PartFolder {
         }
     }
 
+    /// Where a file of it lies until then, for what writes or reads by path.
+    #[must_use]
+    pub fn unfinished(&self, name: &str) -> PathBuf {
+        self.part.join(name)
+    }
+
     /// Gives the folder its name.
     ///
     /// # Errors

@@ -314,7 +314,7 @@ pub struct Round {
     /// Rows of the target's cache that a sharing drafter read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_cache: Option<i64>,
-    /// Block rows whose state was kept.
+    /// Rows by which recurrent states and convolution windows went on; absent where a model has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_kept: Option<i64>,
     /// State slot that the verify read.

@@ -156,9 +156,24 @@ fn a_fault_that_nothing_reaches_is_no_finding_about_the_text() {
     };
     let missed = ended("op=o_proj,row=2", "missed");
     assert_eq!(missed.code, 3, "{}", missed.out);
-    assert!(missed.out.contains("The fault op=o_proj,row=2,ulp=1 never struck: no run"), "{}", missed.out);
+    assert!(missed.out.contains("The planted op=o_proj,row=2,ulp=1 never struck: no run"), "{}", missed.out);
     assert!(missed.out.contains("verdict: not run (1 speculative run"), "{}", missed.out);
     let struck = ended("op=o_proj,row=1", "struck");
     assert!(struck.out.contains("A fault was planted: op=o_proj,row=1,ulp=1."), "{}", struck.out);
     assert!(!struck.out.contains("never struck"), "{}", struck.out);
+}
+
+#[test]
+fn a_rewind_that_was_left_out_is_a_broken_law() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let first = ["run-arm", "--width", "3", "--drafter", "cycle:1", "--max-tokens", "6"];
+    let more =
+        ["--prompt-ids", "785,651,374", "--plant", "fault=skipped-rewind", "--out", out.to_str().unwrap()];
+    let ran = exactness(first.iter().chain(&more));
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    let finding = "Finding: cache-length, sequence 0, round 0 (line 3): the cache grew by 3 rows, the round commits 2 of its 3";
+    assert!(ran.out.contains(finding), "{}", ran.out);
+    assert!(ran.out.contains("A fault was planted: fault=skipped-rewind."), "{}", ran.out);
+    assert!(ran.out.contains("verdict: inconsistent (1 speculative run"), "{}", ran.out);
 }

@@ -1,6 +1,10 @@
 //! Tests of the engine: against numbers that other programs computed, and of a block against the chain.
 
+mod bisected;
+mod bisected_plants;
+mod bookkeeping;
 mod exactness;
+mod exported;
 mod families;
 mod gate;
 mod goldens;
@@ -9,5 +13,6 @@ mod plants;
 mod probed;
 mod quantized;
 mod recorded;
+mod reproducer;
 mod support;
 mod walk;

@@ -6,7 +6,7 @@ use exactness::engine::classic;
 use exactness::engine::drafter::{DrafterSpec, Ground};
 use exactness::engine::model::TextModel;
 use exactness::engine::op::Op;
-use exactness::engine::plant::{Change, Plant, Planted, Sides};
+use exactness::engine::plant::{Bookkeeping, Change, Fault, OpFault, Plant, Planted, Sides};
 use exactness::engine::round;
 use exactness::engine::rows::RowDetail;
 use exactness::engine::session::{Options, Request, Session};
@@ -24,7 +24,7 @@ fn plant(text: &str) -> Plant {
 #[test]
 fn texts_that_are_no_plants() {
     let refused = |text: &str| text.parse::<Plant>().unwrap_err().to_string();
-    insta::assert_snapshot!(refused("ulp=1"), @"read plant: it names no operation, as in op=o_proj");
+    insta::assert_snapshot!(refused("ulp=1"), @"read plant: it names no operation, as in op=o_proj, and no fault of bookkeeping, as in fault=skipped-rewind");
     insta::assert_snapshot!(refused("op=oproj"), @r#"read plant: "oproj" is not an operation"#);
     insta::assert_snapshot!(refused("op=linear"), @r#"read plant: "linear" is not an operation"#);
     insta::assert_snapshot!(refused("op=o_proj,row"), @r#"read plant: "row" is not <key>=<value>, as in op=o_proj,layer=5,row=2,from=40,ulp=1"#);
@@ -38,7 +38,30 @@ fn texts_that_are_no_plants() {
     insta::assert_snapshot!(refused("op=expert_choice"), @"read plant: expert_choice names experts: ulp and value are for router");
     insta::assert_snapshot!(refused("op=o_proj,rows>=8,rows<=4"), @"read plant: no call has rows>= and rows<= at once");
     insta::assert_snapshot!(refused("op=o_proj,seed=3"), @"read plant: seed chooses the numbers that count asks for");
-    insta::assert_snapshot!(refused("op=o_proj,fault=state"), @r#"read plant: fault takes stale, not "state""#);
+    insta::assert_snapshot!(refused("op=o_proj,fault=state"), @r#"read plant: fault takes stale, rejected-row, skipped-rewind, state-ahead, selection or prefill, not "state""#);
+}
+
+#[test]
+fn keys_that_mean_nothing_for_a_fault_of_bookkeeping() {
+    let refused = |text: &str| text.parse::<Plant>().unwrap_err().to_string();
+    insta::assert_snapshot!(refused("fault=rejected-row,op=o_proj"), @"read plant: fault=rejected-row takes no op: it is of no operation");
+    insta::assert_snapshot!(refused("fault=selection,value=2"), @"read plant: fault=selection takes no value: it is of no operation");
+    insta::assert_snapshot!(refused("fault=state-ahead,row=1"), @"read plant: fault=state-ahead takes no row: it is not of single rows");
+    insta::assert_snapshot!(refused("fault=prefill,side=block"), @"read plant: fault=prefill takes no side: it can only act in one kind of forward");
+    insta::assert_snapshot!(refused("fault=stale,fault=selection"), @"read plant: fault is given twice");
+    insta::assert_snapshot!(refused("fault=prefill,fault=selection"), @"read plant: fault is given twice");
+    insta::assert_snapshot!(refused("fault=skipped-rewind,every=0"), @r#"read plant: every takes a count from 1, not "0""#);
+    for fault in ["rejected-row", "skipped-rewind", "state-ahead", "selection", "prefill"] {
+        let without = |key: &str, value: &str| {
+            let says = refused(&format!("fault={fault},{key}{value}"));
+            assert!(says.starts_with(&format!("read plant: fault={fault} takes no {key}: it ")), "{says}");
+            assert_eq!(says.lines().count(), 1);
+        };
+        let of_ops = [("layer", "=1"), ("ulp", "=1"), ("order", "=halves"), ("count", "=1"), ("seed", "=1")];
+        of_ops.iter().chain(&[("rows>=", "8"), ("rows<=", "8")]).for_each(|(key, value)| without(key, value));
+        let narrowed = format!("fault={fault},from=3,every=2");
+        assert_eq!(plant(&narrowed).to_string(), narrowed);
+    }
 }
 
 #[test]
@@ -50,6 +73,14 @@ fn a_plant_that_the_model_has_no_place_for_is_named() {
     }
     insta::assert_snapshot!(misplaced("op=o_proj,layer=0").unwrap(), @"op=o_proj,layer=0,ulp=1: layer 0 has no o_proj");
     insta::assert_snapshot!(misplaced("op=conv,layer=2").unwrap(), @"op=conv,layer=2,ulp=1: the model has layers 0 to 1");
+    for text in ["fault=rejected-row", "fault=skipped-rewind", "fault=selection", "fault=prefill"] {
+        let fits = plant(text).misplaced(&[vec![Op::Attention]]);
+        assert_eq!(fits, None, "{text}");
+    }
+    assert_eq!(misplaced("fault=state-ahead"), plant("fault=state-ahead").misplaced(&[]));
+    assert_eq!(plant("fault=state-ahead").misplaced(&[vec![Op::Attention], vec![Op::Delta]]), None);
+    insta::assert_snapshot!(misplaced("fault=state-ahead,from=9").unwrap(), @"fault=state-ahead,from=9: no layer of this model has a recurrent state");
+    insta::assert_snapshot!(misplaced("fault=rejected-row").unwrap(), @"fault=rejected-row: no layer of this model has keys and values");
     let none = plant("op=conv").misplaced(&layers[1..]).unwrap();
     insta::assert_snapshot!(none, @"op=conv,ulp=1: no layer of this model has conv");
 }
@@ -60,29 +91,49 @@ fn changes() -> impl Strategy<Value = Change> {
 }
 
 prop_compose! {
-    fn plants()(
+    fn op_faults()(
         op in prop::sample::select(Op::all().filter(|op| *op != Op::ExpertChoice).collect::<Vec<_>>()),
-        (layer, row) in (any::<Option<u16>>(), any::<Option<u16>>()),
+        layer in any::<Option<u16>>(),
         (least, more) in (prop::option::of(1u16..100), prop::option::of(0u16..100)),
-        (from, every) in (any::<Option<u32>>(), prop::option::of(1u32..)),
         change in changes(),
         drawn in prop::option::of((1u32.., any::<Option<u64>>())),
-        sides in prop::sample::select(vec![Sides::Block, Sides::Chain, Sides::Both, Sides::Prefill]),
-    ) -> Plant {
+    ) -> OpFault {
         let drawn = drawn.filter(|_| change != Change::Stale);
-        Plant {
+        OpFault {
             op,
             layer: layer.filter(|_| op.block().is_some()),
-            row,
             at_least: least,
             at_most: more.map(|more| least.unwrap_or(1) + more),
-            from,
-            every,
             change,
             count: drawn.map(|(count, _)| count),
             seed: drawn.and_then(|(_, seed)| seed),
-            sides,
         }
+    }
+}
+
+fn faults() -> impl Strategy<Value = Fault> {
+    let bookkeeping = prop::sample::select(vec![
+        Bookkeeping::RejectedRow,
+        Bookkeeping::SkippedRewind,
+        Bookkeeping::StateAhead,
+        Bookkeeping::Selection,
+        Bookkeeping::Prefill,
+    ]);
+    prop_oneof![3 => op_faults().prop_map(Fault::Op), 1 => bookkeeping.prop_map(Fault::Bookkeeping)]
+}
+
+prop_compose! {
+    fn plants()(
+        fault in faults(),
+        row in any::<Option<u16>>(),
+        (from, every) in (any::<Option<u32>>(), prop::option::of(1u32..)),
+        sides in prop::sample::select(vec![Sides::Block, Sides::Chain, Sides::Both, Sides::Prefill]),
+    ) -> Plant {
+        let (row, sides) = match fault {
+            Fault::Op(_) | Fault::Bookkeeping(Bookkeeping::Selection) => (row, sides),
+            Fault::Bookkeeping(fault) => (None, fault.sides()),
+        };
+        Plant { fault, row, from, every, sides }
     }
 }
 

@@ -13,6 +13,7 @@ use exactness::transcript::{Line, TokenId};
 use mlx_rs::{Array, Dtype};
 use safetensors::SafeTensors;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// A folder under `tests/models`.
 pub(super) fn folder(model: &str) -> PathBuf {
@@ -24,14 +25,18 @@ pub(super) fn model(name: &str) -> TextModel {
     load(name, Dtype::Float32)
 }
 
-/// A test model in any dtype; the 4-bit demo is the one that the binary carries.
-pub(super) fn load(name: &str, dtype: Dtype) -> TextModel {
+/// A test checkpoint; the 4-bit demo is the one that the binary carries.
+pub(super) fn checkpoint(name: &str) -> Checkpoint {
     let folder = match name {
         "demo-qwen35-4bit" => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("harness/demo"),
         _ => folder(name),
     };
-    let checkpoint = Checkpoint::open(&folder).expect("the test checkpoint opens");
-    TextModel::load(&checkpoint, dtype).expect("the test checkpoint loads")
+    Checkpoint::open(&folder).expect("the test checkpoint opens")
+}
+
+/// A test model in any dtype.
+pub(super) fn load(name: &str, dtype: Dtype) -> TextModel {
+    TextModel::load(&checkpoint(name), dtype).expect("the test checkpoint loads")
 }
 
 /// Options of an arm that ignores end ids.
@@ -113,4 +118,32 @@ pub(super) fn greedy(model: &TextModel, ids: &[TokenId], count: usize, chunk: us
     let mut session = Session::new(model, &options, &mut silent).expect("the options fit the model");
     let request = Request { sequence: 0, prompt: ids, max_tokens: count };
     classic::decode(&mut session, &request, &mut Memory::default()).expect("the model decodes").tokens
+}
+
+/// Numbers between −1 and 1 that are the same in every run.
+pub(super) fn drawn(seed: u64, shape: &[i32], dtype: Dtype) -> Array {
+    let count = usize::try_from(shape.iter().product::<i32>()).expect("a shape");
+    let ids = prompt(seed, count, 1 << 20);
+    #[expect(clippy::cast_precision_loss, reason = "the numbers are below 2²⁴")]
+    let numbers: Vec<f32> = ids.iter().map(|id| *id as f32 / 524_288.0 - 1.0).collect();
+    let array = Array::from_slice(&numbers, shape).as_dtype(dtype).expect("cast");
+    array.eval().expect("evaluate");
+    array
+}
+
+/// Set in a process that runs one test.
+const ALONE: &str = "EXACTNESS_TEST_ALONE";
+
+/// Runs a test that imports functions. They run on the first stream of the process and no other, so the test gets a
+/// process of its own.
+pub(super) fn alone(body: impl FnOnce()) {
+    if std::env::var_os(ALONE).is_some() {
+        return body();
+    }
+    let thread = std::thread::current();
+    let test = thread.name().expect("a test's thread has its name");
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    let ran = command.args([test, "--exact"]).env(ALONE, "1").output().expect("it runs");
+    let says = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    assert!(ran.status.success() && says.contains("1 passed"), "{says}");
 }

@@ -9,6 +9,7 @@ use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
 use crate::engine::routes::Route;
+use crate::engine::tap::{Given, Reach};
 use mlx_rs::ops::{self, broadcast_to, concatenate, expand_dims, expand_dims_axes, logaddexp, sigmoid};
 use mlx_rs::{Array, Dtype, fast};
 
@@ -130,7 +131,8 @@ impl DeltaNet {
             }
         };
         let in_chunks = pass.route(Op::Delta) == Route::Chunked;
-        let outcome = recur(pass, &before, &prepared.inputs, in_chunks)?;
+        let mut outcome = recur(pass, &before, &prepared.inputs, in_chunks)?;
+        outcome.states = pass.left(Op::Delta, outcome.states)?;
         let outputs = pass.out(Op::Delta, outcome.outputs.clone())?; // [B, T, Hv, Dv]
         cache.block = record.map(|rewind| block(rewind, in_chunks, &before, &prepared, &outcome));
         cache.state = outcome.states.last().cloned();
@@ -152,6 +154,7 @@ impl DeltaNet {
         let strength = self.in_proj_b.forward(pass, Op::InProjB, x)?; // [B, T, Hv]
         let time = self.in_proj_a.forward(pass, Op::InProjA, x)?; // [B, T, Hv]
         let window = self.window(&mixed, cache)?;
+        pass.reads(Op::Conv, &[Given { name: "window", array: &window, reach: Reach::Upto(1) }]);
         let convolved = self.convolve(pass, &mixed, &window)?;
         let (queries, keys, values) = self.split(pass, &convolved)?;
         let beta = pass.rows(Op::Beta, 1, &[&strength], |part, _| Ok(sigmoid(part[0])?))?;
@@ -285,6 +288,18 @@ fn block(
 
 /// Runs the recurrence in the form that the route asks for; the tap sees one call a row, or one for all.
 fn recur(pass: &mut Pass<'_>, before: &Array, inputs: &Recurrence, in_chunks: bool) -> Result<Outcome> {
+    let read = |name, array| Given { name, array, reach: Reach::Before(1) };
+    pass.reads(
+        Op::Delta,
+        &[
+            Given { name: "state", array: before, reach: Reach::State },
+            read("queries", &inputs.queries),
+            read("keys", &inputs.keys),
+            read("values", &inputs.values),
+            read("log_decay", &inputs.log_decay),
+            read("beta", &inputs.beta),
+        ],
+    );
     if in_chunks {
         pass.called(Op::Delta, inputs.rows());
         return delta_rule::chunked(before, inputs);

@@ -87,7 +87,7 @@ impl FullAttention {
         let queries = self.rope(pass, Op::RopeQ, &queries, offset)?;
         let keys = self.rope(pass, Op::RopeK, &keys, offset)?;
         let (keys, values) = cache.append(&keys, &values)?; // [B, Hkv, P + T, D]
-        let attended = attend(pass, &queries, &keys, &values, self.scale())?;
+        let attended = attend(pass, &queries, &keys, &values, scale(self.head_dim))?;
         let attended = attended.swap_axes(1, 2)?.reshape(&[batch, rows, self.heads * self.head_dim])?;
         let attended = match &gate {
             Some(gate) => pass.rows(Op::AttnGate, 1, &[&attended, gate], |part, _| {
@@ -120,9 +120,11 @@ impl FullAttention {
             Ok(fast::rope(part[0], dims, false, base, 1.0, position, frequencies)?)
         })
     }
+}
 
-    #[expect(clippy::cast_precision_loss, reason = "a head size is far below 2²⁴")]
-    fn scale(&self) -> f32 {
-        (self.head_dim as f32).powf(-0.5)
-    }
+/// What scores are multiplied by for heads of so many dimensions.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a head size is far below 2²⁴")]
+pub fn scale(head_dim: i32) -> f32 {
+    (head_dim as f32).powf(-0.5)
 }

@@ -6,4 +6,5 @@ pub mod full;
 pub mod scores;
 
 pub use delta_net::DeltaNet;
-pub use full::FullAttention;
+pub use full::{FullAttention, scale};
+pub use scores::by_route;

@@ -8,6 +8,7 @@ use crate::engine::op::Op;
 use crate::engine::pass::Pass;
 use crate::engine::raw::rows_of;
 use crate::engine::routes::Route;
+use crate::engine::tap::{Given, Reach};
 use mlx_rs::Array;
 use mlx_rs::fast::{ScaledDotProductAttentionMask, scaled_dot_product_attention};
 use mlx_rs::ops::{arange, concatenate, expand_dims, select, softmax_axis};
@@ -23,20 +24,39 @@ pub fn attend(
     values: &Array,
     scale: f32,
 ) -> Result<Array> {
-    let rows = queries.dim(2);
-    let output = match pass.route(Op::Attention) {
-        Route::Materialised => {
-            pass.called(Op::Attention, rows);
-            materialised(queries, keys, values, scale)?
+    pass.reads(
+        Op::Attention,
+        &[
+            Given { name: "queries", array: queries, reach: Reach::Own(2) },
+            Given { name: "keys", array: keys, reach: Reach::Upto(2) },
+            Given { name: "values", array: values, reach: Reach::Upto(2) },
+        ],
+    );
+    let route = pass.route(Op::Attention);
+    match route {
+        Route::PerPosition | Route::Contiguous => {
+            (0..queries.dim(2)).for_each(|_| pass.called(Op::Attention, 1))
         }
-        Route::Contiguous => per_position(pass, (queries, keys, values), scale, Layout::Copied)?,
-        Route::PerPosition => per_position(pass, (queries, keys, values), scale, Layout::View)?,
-        _ => {
-            pass.called(Op::Attention, rows);
-            fused(queries, keys, values, scale)?
-        }
-    };
-    pass.out(Op::Attention, output)
+        _ => pass.called(Op::Attention, queries.dim(2)),
+    }
+    pass.out(Op::Attention, by_route(route, (queries, keys, values), scale)?)
+}
+
+/// What [`attend`] computes under a route, with nobody watching.
+///
+/// # Errors
+/// When MLX refuses.
+pub fn by_route(
+    route: Route,
+    (queries, keys, values): (&Array, &Array, &Array),
+    scale: f32,
+) -> Result<Array> {
+    match route {
+        Route::Materialised => materialised(queries, keys, values, scale),
+        Route::Contiguous => per_position((queries, keys, values), scale, Layout::Copied),
+        Route::PerPosition => per_position((queries, keys, values), scale, Layout::View),
+        _ => fused(queries, keys, values, scale),
+    }
 }
 
 fn fused(queries: &Array, keys: &Array, values: &Array, scale: f32) -> Result<Array> {
@@ -52,7 +72,6 @@ enum Layout {
 }
 
 fn per_position(
-    pass: &mut Pass<'_>,
     (queries, keys, values): (&Array, &Array, &Array),
     scale: f32,
     layout: Layout,
@@ -65,7 +84,6 @@ fn per_position(
             let view = rows_of(array, 2, 0, before + row + 1)?;
             Ok(if layout == Layout::Copied { view.contiguous()? } else { view })
         };
-        pass.called(Op::Attention, 1);
         outputs.push(fused(&rows_of(queries, 2, row, row + 1)?, &seen(keys)?, &seen(values)?, scale)?);
     }
     Ok(if rows == 1 { outputs.swap_remove(0) } else { concatenate(&outputs, 2)? })

@@ -9,7 +9,7 @@ use mlx_rs::{Array, ops};
 /// Matrices `[E, out, in]`, applied as `x · Wᵀ` by the number of the expert.
 #[derive(Debug)]
 pub enum Experts {
-    /// Their transposes, a view `[E, in, out]`.
+    /// The matrices themselves, transposed at each call as those of a [`super::Linear`].
     Dense(Array),
     /// Packed codes.
     Quantized(Quantized),
@@ -36,7 +36,7 @@ impl Experts {
                 weights.keep(ops::stack(&single.collect::<Result<Vec<_>>>()?, 0)?)
             }
         };
-        Ok(Self::Dense(dense.swap_axes(-1, -2)?))
+        Ok(Self::Dense(dense))
     }
 
     /// `x` `[B, T, 1 or k, 1, in]` and expert numbers `[B, T, k]` to `[B, T, k, 1, out]`.
@@ -45,7 +45,10 @@ impl Experts {
     /// When MLX refuses.
     pub fn forward(&self, x: &Array, experts: &Array) -> Result<Array> {
         match self {
-            Self::Dense(transposed) => Ok(ops::gather_mm(x, transposed, None, experts, false)?),
+            Self::Dense(matrices) => {
+                let transposed = matrices.swap_axes(-1, -2)?; // [E, in, out]
+                Ok(ops::gather_mm(x, transposed, None, experts, false)?)
+            }
             Self::Quantized(matrix) => matrix.gather_matmul(x, experts),
         }
     }

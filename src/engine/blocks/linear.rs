@@ -10,7 +10,7 @@ use mlx_rs::Array;
 /// A matrix `[out, in]` applied as `x · Wᵀ`.
 #[derive(Debug, Clone)]
 pub enum Linear {
-    /// Its transpose, a view `[in, out]`.
+    /// The matrix itself, transposed at each call: an exported function reads its constants in the order of memory.
     Dense(Array),
     /// Packed codes.
     Quantized(Columns),
@@ -23,7 +23,7 @@ impl Linear {
     /// When MLX refuses.
     pub fn forward(&self, pass: &mut Pass<'_>, op: Op, x: &Array) -> Result<Array> {
         pass.rows(op, 1, &[x], |part, _| match self {
-            Self::Dense(transposed) => Ok(part[0].matmul(transposed)?),
+            Self::Dense(matrix) => Ok(part[0].matmul(matrix.transpose()?)?),
             Self::Quantized(matrix) => matrix.matmul(part[0]),
         })
     }
@@ -74,7 +74,7 @@ impl Embedding {
     /// When MLX refuses.
     pub fn as_head(&self) -> Result<Linear> {
         Ok(match self {
-            Self::Dense(matrix) => Linear::Dense(matrix.t()),
+            Self::Dense(matrix) => Linear::Dense(matrix.clone()),
             Self::Quantized(matrix) => Linear::Quantized(Columns::new(matrix)?),
         })
     }

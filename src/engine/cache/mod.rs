@@ -9,4 +9,4 @@ mod stack;
 
 pub use delta::{BlockStates, DeltaBlock, DeltaCache};
 pub use kv::KvCache;
-pub use stack::{Caches, LayerCache, Rewind, StateDigest};
+pub use stack::{Caches, Kept, LayerCache, Rewind, StateDigest};

@@ -25,6 +25,23 @@ pub enum LayerCache {
     Delta(DeltaCache),
 }
 
+/// How many of a block's rows are kept. The two numbers are the same unless somebody plants a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// In keys and values.
+    pub keys: i32,
+    /// In recurrent states and convolution windows.
+    pub states: i32,
+}
+
+impl Kept {
+    /// The same rows everywhere.
+    #[must_use]
+    pub const fn same(rows: i32) -> Self {
+        Self { keys: rows, states: rows }
+    }
+}
+
 /// The caches of one sequence. Cloning takes a snapshot: arrays are shared until one side writes.
 #[derive(Debug, Clone)]
 pub struct Caches {
@@ -71,21 +88,30 @@ impl Caches {
         self.length
     }
 
+    /// Rows that went into the recurrent states and stayed; `None` for a model without any.
+    #[must_use]
+    pub fn state_length(&self) -> Option<i32> {
+        self.layers.iter().find_map(|layer| match layer {
+            LayerCache::Kv(_) => None,
+            LayerCache::Delta(cache) => Some(cache.length()),
+        })
+    }
+
     /// Counts the rows of a forward that went through all layers.
     pub fn advance(&mut self, rows: i32) {
         self.length += rows;
     }
 
-    /// Keeps `kept` of the last block's `rows` rows in every layer.
+    /// Keeps `kept` of the last block's `rows` rows in every layer; positions go by keys and values.
     ///
     /// # Errors
     /// When a layer recorded no such block, or MLX refuses.
-    pub fn commit(&mut self, rows: i32, kept: i32) -> Result<()> {
-        self.length -= rows - kept;
+    pub fn commit(&mut self, rows: i32, kept: Kept) -> Result<()> {
+        self.length -= rows - kept.keys;
         for layer in &mut self.layers {
             match layer {
                 LayerCache::Kv(cache) => cache.truncate(self.length),
-                LayerCache::Delta(cache) => cache.commit(kept)?,
+                LayerCache::Delta(cache) => cache.commit(kept.states)?,
             }
         }
         Ok(())
@@ -122,7 +148,10 @@ impl Caches {
 
 impl LayerCache {
     /// The arrays that the next row will read, by name.
-    fn named(&self) -> Result<Vec<(&'static str, Array)>> {
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn named(&self) -> Result<Vec<(&'static str, Array)>> {
         Ok(match self {
             Self::Kv(cache) => match cache.contents()? {
                 Some((keys, values)) => vec![("keys", keys), ("values", values)],

@@ -68,8 +68,10 @@ impl Moe {
         let experts = pass.rows(Op::ExpertChoice, 1, &[&shares], |part, _| {
             let ascending = argsort_axis(part[0], -1)?;
             let count = ascending.dim(2);
-            Ok(rows_of(&ascending, 2, count - self.chosen, count)?.contiguous()?)
+            rows_of(&ascending, 2, count - self.chosen, count)
         })?;
+        // Not among the kernels, because MLX exports no such copy.
+        let experts = experts.contiguous()?; // [B, T, k]
         let weights = pass.rows(Op::ExpertWeights, 1, &[&shares, &experts], |part, _| {
             let chosen = part[0].take_along_axis(part[1], -1)?;
             Ok(if self.renormalise { chosen.divide(chosen.sum_axis(-1, true)?)? } else { chosen })

@@ -28,9 +28,21 @@ pub enum PlantError {
     /// Not an operation.
     #[error("read plant: {0:?} is not an operation")]
     UnknownOperation(String),
-    /// No operation was named.
-    #[error("read plant: it names no operation, as in op=o_proj")]
+    /// Neither an operation was named nor a fault that needs none.
+    #[error(
+        "read plant: it names no operation, as in op=o_proj, and no fault of bookkeeping, as in fault=skipped-rewind"
+    )]
     NoOperation,
+    /// A key that means nothing for a fault of bookkeeping.
+    #[error("read plant: fault={fault} takes no {key}: {why}")]
+    Foreign {
+        /// The fault.
+        fault: &'static str,
+        /// The key.
+        key: &'static str,
+        /// Why it means nothing.
+        why: &'static str,
+    },
     /// Two keys that exclude each other, or one that needs another.
     #[error("read plant: {0}")]
     Conflict(&'static str),

@@ -1,142 +1,24 @@
-//! A plant and its text: where a fault acts, when, and what it does to the numbers there.
+//! The text of a plant: `op=o_proj,layer=5,row=2,from=40,ulp=1`, `fault=skipped-rewind,from=40`.
 
 use super::error::PlantError;
+use super::fault::{Bookkeeping, Change, Fault, OpFault, Plant, Sides};
 use crate::engine::op::{Group, Op};
-use crate::engine::tap::{Forward, Side, Site};
 use std::fmt;
 use std::str::FromStr;
 
 /// Most steps that a plant moves a number by; every float dtype has so many finite numbers on either side.
 const MOST_ULPS: u16 = 1024;
 
-/// What a plant does.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Change {
-    /// Moves numbers by so many representable steps of their dtype, away from zero.
-    Ulp(u16),
-    /// Adds to numbers, at least one representable step.
-    Value(f32),
-    /// Sums a linear layer's products in two halves: another order of the same reduction.
-    Halves,
-    /// Gives the last row that the operation gave in the forward before: a buffer that was not written.
-    Stale,
-}
-
-/// Which forwards a plant acts in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sides {
-    /// Verify blocks.
-    Block,
-    /// One-row forwards of plain decoding.
-    Chain,
-    /// Both of these.
-    Both,
-    /// The prompt of speculative arms.
-    Prefill,
-}
-
 const SIDES: [(&str, Sides); 4] =
     [("block", Sides::Block), ("chain", Sides::Chain), ("both", Sides::Both), ("prefill", Sides::Prefill)];
 
-/// A fault at a known place.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Plant {
-    /// The operation whose output is changed.
-    pub op: Op,
-    /// The only layer, or every one that has the operation.
-    pub layer: Option<u16>,
-    /// The only row of a forward, counted from 0.
-    pub row: Option<u16>,
-    /// Only in calls of the kernels over at least so many rows: a dispatch by rows.
-    pub at_least: Option<u16>,
-    /// Only in calls over at most so many rows.
-    pub at_most: Option<u16>,
-    /// The first position.
-    pub from: Option<u32>,
-    /// Only every so many positions, counted from `from`.
-    pub every: Option<u32>,
-    /// What it does.
-    pub change: Change,
-    /// How many numbers of a row, or all of them.
-    pub count: Option<u32>,
-    /// Chooses these numbers.
-    pub seed: Option<u64>,
-    /// In which forwards.
-    pub sides: Sides,
-}
-
-impl Plant {
-    /// Moves every number of an operation's output by `steps`, in every verify block.
-    #[must_use]
-    pub const fn ulp(op: Op, steps: u16) -> Self {
-        Self {
-            op,
-            layer: None,
-            row: None,
-            at_least: None,
-            at_most: None,
-            from: None,
-            every: None,
-            change: Change::Ulp(steps),
-            count: None,
-            seed: None,
-            sides: Sides::Block,
-        }
-    }
-
-    /// True when it acts on the site.
-    #[must_use]
-    pub fn is_at(&self, site: Site) -> bool {
-        let here = self.layer.is_none_or(|layer| site.layer == Some(usize::from(layer)));
-        site.op == self.op && here
-    }
-
-    /// True when it acts in forwards of that kind.
-    #[must_use]
-    pub fn acts_in(&self, side: Side) -> bool {
-        match self.sides {
-            Sides::Block => side == Side::Block,
-            Sides::Chain => side == Side::Chain,
-            Sides::Both => side != Side::Prefill,
-            Sides::Prefill => side == Side::Prefill,
-        }
-    }
-
-    /// True when it acts in plain decoding, too.
-    #[must_use]
-    pub fn reaches_chain(&self) -> bool {
-        self.acts_in(Side::Chain)
-    }
-
-    /// True when it acts on row `row` of a forward, computed by a call over `call` rows.
-    #[must_use]
-    pub fn hits(&self, forward: Forward, row: i32, call: usize) -> bool {
-        let position = u32::try_from(forward.position + row).unwrap_or(0);
-        let first = self.from.unwrap_or(0);
-        self.acts_in(forward.side)
-            && self.row.is_none_or(|only| i32::from(only) == row)
-            && self.at_least.is_none_or(|least| call >= usize::from(least))
-            && self.at_most.is_none_or(|most| call <= usize::from(most))
-            && position >= first
-            && self.every.is_none_or(|every| (position - first).is_multiple_of(every))
-    }
-
-    /// What is wrong with its place in a model whose layers have these operations, as in
-    /// [`inventory::layers`](crate::engine::inventory::layers).
-    #[must_use]
-    pub fn misplaced(&self, layers: &[Vec<Op>]) -> Option<String> {
-        let has = |ops: &Vec<Op>| ops.contains(&self.op);
-        let Some(layer) = self.layer else {
-            let none = self.op.block().is_some() && !layers.iter().any(has);
-            return none.then(|| format!("{self}: no layer of this model has {}", self.op.name()));
-        };
-        match layers.get(usize::from(layer)) {
-            None => Some(format!("{self}: the model has layers 0 to {}", layers.len().saturating_sub(1))),
-            Some(ops) if !has(ops) => Some(format!("{self}: layer {layer} has no {}", self.op.name())),
-            Some(_) => None,
-        }
-    }
-}
+const BOOKKEEPING: [(&str, Bookkeeping); 5] = [
+    ("rejected-row", Bookkeeping::RejectedRow),
+    ("skipped-rewind", Bookkeeping::SkippedRewind),
+    ("state-ahead", Bookkeeping::StateAhead),
+    ("selection", Bookkeeping::Selection),
+    ("prefill", Bookkeeping::Prefill),
+];
 
 /// What was read so far.
 #[derive(Default)]
@@ -149,6 +31,7 @@ struct Draft {
     from: Option<u32>,
     every: Option<u32>,
     change: Option<Change>,
+    bookkeeping: Option<Bookkeeping>,
     count: Option<u32>,
     seed: Option<u64>,
     sides: Option<Sides>,
@@ -171,7 +54,8 @@ impl Draft {
             "ulp" => once("the change", &mut self.change, ulp(value)?),
             "value" => once("the change", &mut self.change, amount(value)?),
             "order" => once("the change", &mut self.change, word("order", value, "halves", Change::Halves)?),
-            "fault" => once("the change", &mut self.change, word("fault", value, "stale", Change::Stale)?),
+            "fault" if value == "stale" => once("the change", &mut self.change, Change::Stale),
+            "fault" => once("fault", &mut self.bookkeeping, bookkeeping(value)?),
             "count" => once("count", &mut self.count, positive("count", value)?),
             "seed" => once("seed", &mut self.seed, number("seed", value)?),
             "side" => once("side", &mut self.sides, sides(value)?),
@@ -180,6 +64,39 @@ impl Draft {
     }
 
     fn finish(self) -> Result<Plant, PlantError> {
+        let (fault, sides) = match self.bookkeeping {
+            Some(bookkeeping) => (self.bookkeeping(bookkeeping)?, bookkeeping.sides()),
+            None => (Fault::Op(self.of_op()?), Sides::Block),
+        };
+        let Self { row, from, every, .. } = self;
+        Ok(Plant { fault, row, from, every, sides: self.sides.unwrap_or(sides) })
+    }
+
+    /// Refuses every key that a fault of bookkeeping does not take.
+    fn bookkeeping(&self, fault: Bookkeeping) -> Result<Fault, PlantError> {
+        if self.change == Some(Change::Stale) {
+            return Err(PlantError::Twice("fault"));
+        }
+        let change = self.change.map(|change| written(change).0);
+        let whole = fault != Bookkeeping::Selection;
+        let given = [
+            ("op", self.op.is_some(), OF_OPS),
+            ("layer", self.layer.is_some(), OF_OPS),
+            ("rows>=", self.at_least.is_some(), OF_OPS),
+            ("rows<=", self.at_most.is_some(), OF_OPS),
+            (change.unwrap_or_default(), change.is_some(), OF_OPS),
+            ("count", self.count.is_some(), OF_OPS),
+            ("seed", self.seed.is_some(), OF_OPS),
+            ("row", self.row.is_some() && whole, "it is not of single rows"),
+            ("side", self.sides.is_some() && whole, "it can only act in one kind of forward"),
+        ];
+        match given.iter().find(|(_, given, _)| *given) {
+            Some((key, _, why)) => Err(PlantError::Foreign { fault: name(fault), key, why }),
+            None => Ok(Fault::Bookkeeping(fault)),
+        }
+    }
+
+    fn of_op(&self) -> Result<OpFault, PlantError> {
         let op = self.op.ok_or(PlantError::NoOperation)?;
         let change = self.change.unwrap_or(Change::Ulp(1));
         if self.layer.is_some() && op.block().is_none() {
@@ -202,20 +119,22 @@ impl Draft {
         if self.seed.is_some() && self.count.is_none() {
             return Err(PlantError::Conflict("seed chooses the numbers that count asks for"));
         }
-        Ok(Plant {
-            op,
-            layer: self.layer,
-            row: self.row,
-            at_least: self.at_least,
-            at_most: self.at_most,
-            from: self.from,
-            every: self.every,
-            change,
-            count: self.count,
-            seed: self.seed,
-            sides: self.sides.unwrap_or(Sides::Block),
-        })
+        let Self { layer, at_least, at_most, count, seed, .. } = *self;
+        Ok(OpFault { op, layer, at_least, at_most, change, count, seed })
     }
+}
+
+/// Why a fault of bookkeeping does not take a key.
+const OF_OPS: &str = "it is of no operation";
+
+fn name(fault: Bookkeeping) -> &'static str {
+    BOOKKEEPING.iter().find(|(_, one)| *one == fault).map_or("", |(name, _)| name)
+}
+
+fn bookkeeping(text: &str) -> Result<Bookkeeping, PlantError> {
+    let found = BOOKKEEPING.iter().find(|(name, _)| *name == text).map(|(_, fault)| *fault);
+    let takes = "stale, rejected-row, skipped-rewind, state-ahead, selection or prefill";
+    found.ok_or_else(|| PlantError::Value { key: "fault", takes, found: text.to_owned() })
 }
 
 /// `rows>=8` gives `rows>` and `8`.
@@ -281,26 +200,42 @@ impl FromStr for Plant {
 
 impl fmt::Display for Plant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "op={}", self.op.name())?;
-        let mut part = |key: &str, value: Option<String>| match value {
-            Some(value) => write!(formatter, ",{key}={value}"),
-            None => Ok(()),
+        let (op, bookkeeping) = match self.fault {
+            Fault::Op(fault) => (Some(fault), None),
+            Fault::Bookkeeping(fault) => (None, Some(fault)),
         };
-        part("layer", self.layer.map(|value| value.to_string()))?;
-        part("row", self.row.map(|value| value.to_string()))?;
-        part("rows>", self.at_least.map(|value| value.to_string()))?;
-        part("rows<", self.at_most.map(|value| value.to_string()))?;
-        part("from", self.from.map(|value| value.to_string()))?;
-        part("every", self.every.map(|value| value.to_string()))?;
-        match self.change {
-            Change::Ulp(steps) => part("ulp", Some(steps.to_string())),
-            Change::Value(value) => part("value", Some(value.to_string())),
-            Change::Halves => part("order", Some("halves".to_owned())),
-            Change::Stale => part("fault", Some("stale".to_owned())),
-        }?;
-        part("count", self.count.map(|value| value.to_string()))?;
-        part("seed", self.seed.map(|value| value.to_string()))?;
-        let side = SIDES.iter().find(|(_, sides)| *sides == self.sides).map_or("block", |(name, _)| name);
-        part("side", (self.sides != Sides::Block).then(|| side.to_owned()))
+        let implied = bookkeeping.map_or(Sides::Block, Bookkeeping::sides);
+        let side = SIDES.iter().find(|(_, sides)| *sides == self.sides && *sides != implied);
+        let (change, how) = op.map(|fault| written(fault.change)).unzip();
+        let parts = [
+            ("op", op.map(|fault| fault.op.name().to_owned())),
+            ("fault", bookkeeping.map(|fault| name(fault).to_owned())),
+            ("layer", text(op.and_then(|fault| fault.layer))),
+            ("row", text(self.row)),
+            ("rows>", text(op.and_then(|fault| fault.at_least))),
+            ("rows<", text(op.and_then(|fault| fault.at_most))),
+            ("from", text(self.from)),
+            ("every", text(self.every)),
+            (change.unwrap_or_default(), how),
+            ("count", text(op.and_then(|fault| fault.count))),
+            ("seed", text(op.and_then(|fault| fault.seed))),
+            ("side", side.map(|(name, _)| (*name).to_owned())),
+        ];
+        let parts = parts.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+        formatter.write_str(&parts.collect::<Vec<_>>().join(","))
+    }
+}
+
+fn text<T: ToString>(value: Option<T>) -> Option<String> {
+    value.map(|value| value.to_string())
+}
+
+/// Key and value.
+fn written(change: Change) -> (&'static str, String) {
+    match change {
+        Change::Ulp(steps) => ("ulp", steps.to_string()),
+        Change::Value(value) => ("value", value.to_string()),
+        Change::Halves => ("order", "halves".to_owned()),
+        Change::Stale => ("fault", "stale".to_owned()),
     }
 }

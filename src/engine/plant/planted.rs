@@ -1,15 +1,20 @@
 //! The tap that carries plants out.
 //!
 //! It keeps the rows of each call until the operation's output comes by, so a plant that depends on the rows of a
-//! call acts on just the rows that such a call computed, whatever route cut the block into calls.
+//! call acts on just the rows that such a call computed, whatever route cut the block into calls. A plant has struck
+//! when something is otherwise than it would have been: a rewind with nothing to take back is no such place.
 
 use super::bits::Float;
-use super::grammar::{Change, Plant};
+use super::books;
+use super::fault::{Bookkeeping, Change, Fault, OpFault, Plant};
+use crate::engine::cache::Kept;
 use crate::engine::error::Result;
 use crate::engine::raw::{bytes_of, from_bytes, rows_of};
-use crate::engine::tap::{Call, Forward, Kernels, Side, Site, Tap};
+use crate::engine::tap::{Call, Forward, Kernels, Rewinding, Side, Site, Tap};
+use crate::transcript::TokenId;
 use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Plants at work.
@@ -21,7 +26,7 @@ pub struct Planted {
     calls: Vec<usize>,
     /// The last row that a site gave in the forward before, where a plant wants it.
     before: BTreeMap<Site, Array>,
-    /// Which of the plants have changed a row.
+    /// Which of the plants have changed something.
     struck: Vec<bool>,
 }
 
@@ -39,7 +44,7 @@ impl Planted {
         }
     }
 
-    /// The plants that have changed a row by now; the others have not been tried.
+    /// The plants that have changed something by now; the others have not been tried.
     pub fn struck(&self) -> impl Iterator<Item = &Plant> {
         self.plants.iter().zip(&self.struck).filter_map(|(plant, struck)| struck.then_some(plant))
     }
@@ -50,46 +55,54 @@ impl Planted {
         }
     }
 
-    fn here(&self, site: Site) -> Vec<Plant> {
-        self.plants.iter().filter(|plant| plant.is_at(site)).copied().collect()
+    fn here(&self, site: Site) -> Vec<(Plant, OpFault)> {
+        self.plants.iter().filter_map(|plant| Some((*plant, plant.at(site)?))).collect()
+    }
+
+    fn bookkeeping(&self) -> Vec<(Plant, Bookkeeping)> {
+        let books = |plant: &Plant| match plant.fault {
+            Fault::Op(_) => None,
+            Fault::Bookkeeping(fault) => Some((*plant, fault)),
+        };
+        self.plants.iter().filter_map(books).collect()
     }
 
     /// For each row of an output whether `plant` hits it, and the forward's row that it is.
-    fn targets(&self, plant: &Plant, rows: i32) -> Vec<(bool, i32)> {
+    fn targets(&self, (plant, fault): (&Plant, &OpFault), rows: i32) -> Vec<(bool, i32)> {
         let first = self.first_of(rows);
         let mut sizes = self.calls.iter().flat_map(|&call| std::iter::repeat_n(call, call));
         let whole = usize::try_from(rows).unwrap_or(0);
-        (first..first + rows)
-            .map(|row| (plant.hits(self.forward, row, sizes.next().unwrap_or(whole)), row))
-            .collect()
+        let calls = std::iter::from_fn(|| Some(sizes.next().unwrap_or(whole)));
+        let hit = |row, call| plant.hits(self.forward, row) && fault.takes(call);
+        (first..first + rows).zip(calls).map(|(row, call)| (hit(row, call), row)).collect()
     }
 
-    fn changed(&mut self, plant: &Plant, site: Site, output: Array) -> Result<Array> {
+    fn changed(&mut self, (plant, fault): (&Plant, &OpFault), site: Site, output: Array) -> Result<Array> {
         let axis = site.op.row_axis();
-        let targets = self.targets(plant, output.dim(axis));
+        let targets = self.targets((plant, fault), output.dim(axis));
         if !targets.iter().any(|(hit, _)| *hit) {
             return Ok(output);
         }
         let before = self.before.get(&site).cloned();
         let acts = matches!(
-            (plant.change, &before),
+            (fault.change, &before),
             (Change::Ulp(_) | Change::Value(_), _) | (Change::Stale, Some(_))
         );
         if acts {
             self.strike(plant);
         }
-        match (plant.change, before) {
+        match (fault.change, before) {
             (Change::Stale, Some(before)) => {
                 let hits: Vec<bool> = targets.iter().map(|(hit, _)| *hit).collect();
                 merged(&output, axis, &hits, |_| Ok(before.clone()))
             }
-            (Change::Ulp(_) | Change::Value(_), _) => self.moved(plant, &output, axis, &targets),
+            (Change::Ulp(_) | Change::Value(_), _) => self.moved(fault, &output, axis, &targets),
             (Change::Halves | Change::Stale, _) => Ok(output),
         }
     }
 
     /// Rows with some or all of their numbers changed, made on the host from the bytes.
-    fn moved(&self, plant: &Plant, output: &Array, axis: i32, targets: &[(bool, i32)]) -> Result<Array> {
+    fn moved(&self, fault: &OpFault, output: &Array, axis: i32, targets: &[(bool, i32)]) -> Result<Array> {
         let Some(float) = Float::of(output.dtype()) else { return Ok(output.clone()) };
         let mut bytes = bytes_of(output)?;
         let shape: Vec<usize> =
@@ -99,9 +112,9 @@ impl Planted {
             (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
         for (row, (_, place)) in targets.iter().enumerate().filter(|(_, (hit, _))| *hit) {
             let position = u64::try_from(self.forward.position + place).unwrap_or(0);
-            for number in chosen(plant, position, outer * inner) {
+            for number in chosen(fault, position, outer * inner) {
                 let at = ((number / inner * shape[axis] + row) * inner + number % inner) * float.size();
-                float.change(&mut bytes[at..at + float.size()], |bits| match plant.change {
+                float.change(&mut bytes[at..at + float.size()], |bits| match fault.change {
                     Change::Value(amount) => float.raised(bits, amount),
                     Change::Ulp(steps) => float.moved(bits, u32::from(steps)),
                     Change::Halves | Change::Stale => bits,
@@ -135,10 +148,11 @@ impl Tap for Planted {
         let output = kernels(call.inputs)?;
         let rows = call.inputs[0].dim(call.axis);
         let size = usize::try_from(rows).unwrap_or(0);
-        let mut plants = self.here(call.site).into_iter().filter(|plant| plant.change == Change::Halves);
-        let Some(plant) = plants.next() else { return Ok(output) };
+        let mut plants = self.here(call.site).into_iter().filter(|(_, fault)| fault.change == Change::Halves);
+        let Some((plant, fault)) = plants.next() else { return Ok(output) };
         let first = self.first_of(call.total) + call.first;
-        let hits: Vec<bool> = (0..rows).map(|row| plant.hits(self.forward, first + row, size)).collect();
+        let hit = |row| fault.takes(size) && plant.hits(self.forward, first + row);
+        let hits: Vec<bool> = (0..rows).map(hit).collect();
         if !hits.contains(&true) {
             return Ok(output);
         }
@@ -149,16 +163,51 @@ impl Tap for Planted {
 
     fn at(&mut self, site: Site, output: Array) -> Result<Array> {
         let plants = self.here(site);
-        let kept = plants.iter().any(|plant| plant.change == Change::Stale).then(|| output.clone());
+        let kept = plants.iter().any(|(_, fault)| fault.change == Change::Stale).then(|| output.clone());
         let mut changed = output;
-        for plant in &plants {
-            changed = self.changed(plant, site, changed)?;
+        for (plant, fault) in &plants {
+            changed = self.changed((plant, fault), site, changed)?;
         }
         if let Some(output) = kept {
             self.remember(site, &output)?;
         }
         self.calls.clear();
         Ok(changed)
+    }
+
+    fn prompt<'p>(&mut self, ids: &'p [TokenId]) -> Cow<'p, [TokenId]> {
+        let position = i32::try_from(ids.len()).unwrap_or(i32::MAX);
+        let here =
+            |(plant, fault): &(Plant, Bookkeeping)| *fault == Bookkeeping::Prefill && plant.reaches(position);
+        let Some((plant, _)) = self.bookkeeping().into_iter().find(here) else { return Cow::Borrowed(ids) };
+        self.strike(&plant);
+        Cow::Owned(books::repeated(ids))
+    }
+
+    fn picked(&mut self, logits: &Array, picked: Array) -> Result<Array> {
+        let (rows, first) = (picked.dim(0), self.first_of(picked.dim(0)));
+        let mut chosen = picked.clone();
+        for (plant, _) in self.bookkeeping().iter().filter(|(_, fault)| *fault == Bookkeeping::Selection) {
+            let hits: Vec<bool> = (first..first + rows).map(|row| plant.hits(self.forward, row)).collect();
+            if hits.contains(&true) {
+                self.strike(plant);
+                let second = books::second_best(logits, &picked)?; // [T]
+                chosen = merged(&chosen, 0, &hits, |row| rows_of(&second, 0, row, row + 1))?; // [T]
+            }
+        }
+        Ok(chosen)
+    }
+
+    fn rewind(&mut self, rewinding: Rewinding) -> Kept {
+        let mut kept = Kept::same(rewinding.kept);
+        for (plant, fault) in self.bookkeeping() {
+            let other = books::kept(fault, rewinding, kept);
+            if plant.reaches(rewinding.position) && other != kept {
+                self.strike(&plant);
+                kept = other;
+            }
+        }
+        kept
     }
 }
 
@@ -192,12 +241,12 @@ fn merged(output: &Array, axis: i32, hits: &[bool], other: impl Fn(i32) -> Resul
 }
 
 /// Which of a row's numbers are changed: all, or as many as asked for, drawn for this position.
-fn chosen(plant: &Plant, position: u64, numbers: usize) -> Vec<usize> {
-    let wanted = plant.count.map_or(numbers, |count| usize::try_from(count).unwrap_or(numbers));
+fn chosen(fault: &OpFault, position: u64, numbers: usize) -> Vec<usize> {
+    let wanted = fault.count.map_or(numbers, |count| usize::try_from(count).unwrap_or(numbers));
     if wanted >= numbers {
         return (0..numbers).collect();
     }
-    let mut state = plant.seed.unwrap_or(0) ^ position.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut state = fault.seed.unwrap_or(0) ^ position.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mut drawn = BTreeSet::new();
     while drawn.len() < wanted {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,5 +1,6 @@
 //! The tap of a block: compares each operation's rows with the chain's, and hands the chain's on.
 
+use super::question::Asked;
 use super::truth::Truth;
 use crate::algebra::bits::{self, Dtype as Bits, RowBits};
 use crate::engine::Result;
@@ -22,6 +23,13 @@ pub(super) struct Compared {
     pub(super) shape: Vec<i32>,
     /// One entry a row.
     pub(super) rows: Vec<RowBits>,
+}
+
+impl Compared {
+    /// What a dispatch table is asked about it.
+    pub(super) fn asked(&self) -> Asked<'_> {
+        Asked { site: self.site, inputs: self.inputs, shape: &self.shape }
+    }
 }
 
 /// Compares and forces.

@@ -10,7 +10,7 @@ use crate::engine::checkpoint::Checkpoint;
 use crate::engine::model::{Logits, TextModel};
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
-use crate::engine::plant::{Plant, Planted};
+use crate::engine::plant::{Fault, OpFault, Plant, Planted};
 use crate::engine::routes::{Defaults, Plan, Route, Routes};
 use crate::engine::rows::dtype_name;
 use crate::engine::tap::Silent;
@@ -43,7 +43,8 @@ const VARIANTS: [Variant; 5] = [
 ];
 
 /// The control's fault, in an operation that every model has.
-const CONTROL: Plant = Plant { count: Some(1), ..Plant::ulp(Op::FinalNorm, 1) };
+const CONTROL: Plant =
+    Plant::in_blocks(Fault::Op(OpFault { count: Some(1), ..OpFault::ulp(Op::FinalNorm, 1) }));
 
 /// What is measured.
 pub struct Subject<'a> {
@@ -234,7 +235,7 @@ fn add(
     let about = (subject.checkpoint, subject.model.dtype());
     let entry = gathered.entry(key).or_insert_with(|| Gathered {
         found: Found::default(),
-        predicted: question::predicted(subject.machine, about, &compared, (route, draw.position)),
+        predicted: question::predicted(subject.machine, about, &compared.asked(), (route, draw.position)),
     });
     compared.rows.iter().for_each(|row| entry.found.add(rows, row));
 }

@@ -16,4 +16,5 @@ mod truth;
 pub(super) use question::stored_matrix;
 
 pub use measure::{Measured, Subject, measure};
+pub use question::{Asked, predicted};
 pub use settings::{Settings, Wanted};

@@ -9,6 +9,17 @@ use crate::probe::dispatch::{Kind, Machine, Matrix, Prediction, Question, predic
 use crate::results::parity::Predicted;
 use mlx_rs::Dtype;
 
+/// An operation as it ran, for a dispatch table.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Which.
+    pub site: Site,
+    /// Channels of its first input.
+    pub inputs: Option<i32>,
+    /// Shape of its output.
+    pub shape: &'a [i32],
+}
+
 /// The shape without batch and rows: `256→1024`, `q4 kv2 d64`, `8×32`.
 pub(super) fn shape(compared: &Compared, checkpoint: &Checkpoint) -> String {
     let (op, shape) = (compared.site.op, &compared.shape);
@@ -32,14 +43,15 @@ pub(super) fn mode(site: Site, checkpoint: &Checkpoint) -> Option<String> {
     stored.map(|stored| stored.map_or_else(|| "dense".to_owned(), |stored| stored.to_string()))
 }
 
-/// What the machine's table says of the operation under `route`.
-pub(super) fn predicted(
+/// What the machine's table says of the operation under `route`, with so many positions before the block.
+#[must_use]
+pub fn predicted(
     machine: Machine,
     (checkpoint, dtype): (&Checkpoint, Dtype),
-    compared: &Compared,
+    asked: &Asked<'_>,
     (route, before): (Route, usize),
 ) -> Predicted {
-    let kind = kind(compared, checkpoint, (route, before));
+    let kind = kind(asked, checkpoint, (route, before));
     let prediction = predict(machine, &Question { kind, dtype });
     match prediction {
         Prediction::Unknown => Predicted::Unknown,
@@ -63,13 +75,13 @@ fn equal(kernel: &str, source: &str) -> Predicted {
     Predicted::Equal { kernel: kernel.to_owned(), source: source.to_owned() }
 }
 
-fn kind(compared: &Compared, checkpoint: &Checkpoint, (route, before): (Route, usize)) -> Kind {
-    let (site, shape) = (compared.site, &compared.shape);
+fn kind(asked: &Asked<'_>, checkpoint: &Checkpoint, (route, before): (Route, usize)) -> Kind {
+    let (site, shape) = (asked.site, asked.shape);
     match (site.op.group(), route) {
         _ if site.op.is_of_experts() => Kind::Experts,
         (Group::Linear, _) => {
             let matrix = matrix(quantization(site, checkpoint));
-            Kind::Linear { matrix, inputs: compared.inputs.unwrap_or(0), outputs: shape[shape.len() - 1] }
+            Kind::Linear { matrix, inputs: asked.inputs.unwrap_or(0), outputs: shape[shape.len() - 1] }
         }
         (Group::Attention, Route::PerPosition) => Kind::AttentionByRow,
         (Group::Attention, Route::Contiguous) => Kind::AttentionCopied,

@@ -1,10 +1,8 @@
-//! Raw MLX calls: what mlx-rs has no safe form of, or has only in a form that hides the setting under study.
-//!
-//! All unsafe code of the engine is here. Each function checks what MLX would only report to its own log.
-#![expect(unsafe_code, reason = "this module is the engine's only door to the C interface")]
+//! Calls over arrays, and what MLX says of itself: what mlx-rs has no safe form of, or has only in a form that hides the
+//! setting under study.
 
-use super::checkpoint::{Mode, Quantization};
-use super::error::{Error, Result};
+use crate::engine::checkpoint::{Mode, Quantization};
+use crate::engine::error::{Error, Result};
 use mlx_rs::{Array, Dtype, Stream};
 use mlx_sys as sys;
 use std::ffi::{CStr, c_int, c_void};

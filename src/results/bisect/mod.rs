@@ -1,0 +1,16 @@
+//! What a bisect stores and prints: its answers step by step, the trail that they are written to, and the whole.
+
+mod answers;
+mod bisected;
+mod heat;
+mod shown;
+mod trail;
+
+pub use answers::{
+    Amplitude, Argument, Confirmation, Control, Cost, Handled, InputRows, LayerLine, OpLine, Operation,
+    Predicted, PrefillAnswer, Reduced, RewindAnswer, RowSeen, RowWalk, SiteRows, SiteWalk, Source, Sources,
+    StateSeen,
+};
+pub use bisected::{BISECT_VERSION, Bisected, Class, Question, Reading, Screened};
+pub use heat::{HeatRow, heat_map};
+pub use trail::{Key, Trail, TrailError};

@@ -1,0 +1,458 @@
+//! A bisect as people read it: tables, sentences, the verdict, and a block to paste.
+
+use super::answers::{Amplitude, Argument, Confirmation, Handled, Operation, RewindAnswer, StateSeen};
+use super::bisected::{Bisected, Class};
+use crate::results::Table;
+
+impl Bisected {
+    /// Several patterns or prompts, one row each.
+    #[must_use]
+    pub fn screened_table(&self) -> Table {
+        let name = if self.reading.is_some() { "rows kept" } else { "prompt" };
+        let mut table = Table::new().text(name).number("ids").number("rows").number("states");
+        table = table.number("position").number("round").text("parts");
+        for line in &self.screened {
+            let first =
+                |pick: fn((u64, u64)) -> u64| line.first.map_or_else(dash, |one| pick(one).to_string());
+            table.row([
+                line.label.clone(),
+                line.prompt.to_string(),
+                line.rows.to_string(),
+                line.states.to_string(),
+                first(|(position, _)| position),
+                first(|(_, round)| round),
+                line.parts.clone().unwrap_or_else(dash),
+            ]);
+        }
+        table
+    }
+
+    /// Null arms and observers, one row each.
+    #[must_use]
+    pub fn controls_table(&self) -> Table {
+        let mut table = Table::new().text("control").number("rows").number("states").text("equal");
+        for control in &self.controls {
+            let equal =
+                control.parts.as_ref().map_or_else(|| "yes".to_owned(), |place| format!("no: {place}"));
+            table.row([control.name.clone(), control.rows.to_string(), control.states.to_string(), equal]);
+        }
+        table
+    }
+
+    /// The layers on the frontier's row; without `all` those around the named one.
+    #[must_use]
+    pub fn layers_table(&self, all: bool) -> Table {
+        let mut table = Table::new().number("layer").text("mixer").text("input").text("state").text("output");
+        let named = self.operation.as_ref().and_then(|operation| operation.layer);
+        let near = |layer: u64| named.is_some_and(|named| layer + 1 >= named && layer <= named + 1);
+        for line in self.layers.iter().filter(|line| all || near(line.layer)) {
+            let mark = if named == Some(line.layer) { "  ←" } else { "" };
+            table.row([
+                line.layer.to_string(),
+                line.mixer.clone(),
+                word(line.input),
+                word(line.state),
+                format!("{}{mark}", word(line.output)),
+            ]);
+        }
+        table
+    }
+
+    /// The operations of the named layer on its row, in the order of computation.
+    #[must_use]
+    pub fn operations_table(&self) -> Table {
+        let mut table = Table::new().text("operation").text("inputs").text("output").text("state left");
+        let named = self.operation.as_ref().map(|operation| operation.site.as_str());
+        for line in &self.operations {
+            let inputs = if line.inputs.is_empty() { word(false) } else { line.inputs.join(", ") };
+            let mark = if named == Some(line.site.as_str()) { "  ←" } else { "" };
+            let state = if line.state { word(true) } else { String::new() };
+            table.row([line.site.clone(), inputs, format!("{}{mark}", word(line.output)), state]);
+        }
+        table
+    }
+
+    /// What the named operation read and gave.
+    #[must_use]
+    pub fn arguments_table(&self) -> Table {
+        let mut table = Table::new().text("of the operation").text("dtype").text("chain").text("block");
+        for argument in self.operation.iter().flat_map(|one| one.inputs.iter().chain([&one.output])) {
+            let Argument { name, dtype, chain, block } = argument;
+            table.row([name.clone(), dtype.clone(), shape(chain), shape(block)]);
+        }
+        table
+    }
+
+    /// All sources in the order in which they begin.
+    #[must_use]
+    pub fn sources_table(&self) -> Table {
+        let mut table = Table::new().text("source").number("position").number("round").number("row");
+        table = table.number("rows that differ").text("cured by");
+        for source in self.sources.iter().flat_map(|all| &all.sources) {
+            table.row([
+                source.site.clone(),
+                source.position.to_string(),
+                source.round.to_string(),
+                source.row.to_string(),
+                source.rows.to_string(),
+                source.handled.says(),
+            ]);
+        }
+        table
+    }
+
+    /// What was asked, in one line.
+    #[must_use]
+    pub fn asked(&self) -> String {
+        let question = &self.question;
+        let planted: Vec<String> =
+            question.planted.iter().map(|plant| format!(", planted {plant}")).collect();
+        format!(
+            "{}, {} ids, {} tokens, widest block {}, routes {}{}",
+            question.rounds,
+            question.prompt,
+            question.tokens,
+            question.width,
+            question.routes,
+            planted.concat()
+        )
+    }
+
+    /// The state after the prompt, and the rows.
+    #[must_use]
+    pub fn row_sentences(&self) -> Vec<String> {
+        let mut says = Vec::new();
+        if let Some(prefill) = &self.prefill {
+            says.push(match &prefill.state {
+                None => "The state after the prompt is equal on both sides.".to_owned(),
+                Some(state) => format!("The state after the prompt differs: {}.", state.says()),
+            });
+            if prefill.tokens.0 != prefill.tokens.1 {
+                let (chain, block) = prefill.tokens;
+                says.push(format!(
+                    "The prompt's last row chose {chain} in the chain and {block} in the arm."
+                ));
+            }
+        }
+        if self.controls.iter().any(|control| control.parts.is_some()) {
+            return says;
+        }
+        let rows = &self.rows;
+        let (count, all) = (rows.differing.len(), rows.rows);
+        says.push(match rows.differing.first() {
+            None => format!("All {all} kept rows are equal ({} bytes).", rows.bytes),
+            Some(row) => {
+                let choice = match row.chosen {
+                    (chain, block) if chain == block => format!("both choose {chain}"),
+                    (chain, block) => format!("the chain chooses {chain}, the block {block}"),
+                };
+                format!(
+                    "{count} of {all} kept rows differ, the first at round {}, row {}, stream index {}, position {}: \
+                     {} of {} bytes; {choice}.",
+                    row.round, row.row, row.index, row.position, row.differing, row.bytes
+                )
+            }
+        });
+        says.push(match &rows.state {
+            None => format!("All {} states that the rewinds left are equal.", rows.states),
+            Some(state) => format!("The first state that differs: {}.", state.says()),
+        });
+        says.extend(rows.selection.iter().map(|row| {
+            format!(
+                "At round {}, row {}, position {} the arm chose {} where its row chooses {}.",
+                row.round, row.row, row.position, row.chosen.1, row.chosen.0
+            )
+        }));
+        says
+    }
+
+    /// The named place, by how much it differs and what confirms it.
+    #[must_use]
+    pub fn place_sentences(&self) -> Vec<String> {
+        let mut says = Vec::new();
+        says.extend(self.rewind.as_ref().map(RewindAnswer::says));
+        if let Some(operation) = &self.operation {
+            says.extend(operation.says(&self.rows));
+        }
+        says.extend(self.kernel.as_ref().map(|kernel| {
+            match (&kernel.chain, &kernel.block, &kernel.source) {
+                (Some(chain), Some(block), Some(source)) if kernel.changes == Some(true) => {
+                    format!("Kernels, predicted: chain {chain}, block {block} [{source}].")
+                }
+                (Some(chain), _, Some(source)) => {
+                    format!("Kernels, predicted: {chain} on both sides, equal bytes a row [{source}].")
+                }
+                _ => "Kernels: the dispatch tables do not say.".to_owned(),
+            }
+        }));
+        says.extend(self.confirmation.as_ref().map(Confirmation::says));
+        says
+    }
+
+    /// Sources, the smaller run, remarks, costs.
+    #[must_use]
+    pub fn closing_sentences(&self) -> Vec<String> {
+        let mut says = Vec::new();
+        if let Some(sources) = &self.sources {
+            says.push(match (&sources.identical, &sources.rest) {
+                (Some((rows, states)), _) => format!(
+                    "With {} treated, block and chain are identical: {rows} rows, {states} states.",
+                    counted(sources.sources.len() as u64, "source")
+                ),
+                (None, Some(rest)) => format!("With all of these treated they part still: {rest}."),
+                (None, None) => "The treated run was not made.".to_owned(),
+            });
+        }
+        if let Some(reduced) = &self.reduced {
+            let found = match &reduced.parts {
+                Some(place) => format!("run once more it parts at {place}"),
+                None => "nothing shorter was found that parts with plain decoding's own tokens".to_owned(),
+            };
+            says.push(format!(
+                "Reduced from {} ids and {} tokens to {} and {} ({} runs): {found}.",
+                reduced.prompt.0, reduced.tokens.0, reduced.prompt.1, reduced.tokens.1, reduced.questions
+            ));
+        }
+        says.extend(self.remarks.iter().cloned());
+        let (cost, mebibyte) = (&self.cost, 1024 * 1024);
+        let peak = cost.peak_bytes.map(|peak| {
+            format!("; peak {} MiB, of which weights {} MiB", peak / mebibyte, cost.weight_bytes / mebibyte)
+        });
+        says.push(format!(
+            "Passes over the tokens: chain {:.1} and block {:.1} for the walk, {:.1} for controls, {:.1} for \
+             confirmation{}.",
+            cost.walk.0,
+            cost.walk.1,
+            cost.controls,
+            cost.confirmation,
+            peak.unwrap_or_default()
+        ));
+        says
+    }
+
+    /// The verdict in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let word = self.class.word();
+        let compared = format!("{} rows, {} states", self.compared().0, self.compared().1);
+        match self.class {
+            Class::Identical => format!("verdict: {word} ({compared} compared)"),
+            Class::NotComparable => {
+                let control = self.controls.iter().find(|control| control.parts.is_some());
+                let name = control.map_or("a control", |control| control.name.as_str());
+                format!("verdict: not comparable ({name} is not equal: no cause is named)")
+            }
+            Class::InvalidCapture => {
+                "verdict: not run (invalid capture: the round that was looked at did not give the bytes of the row \
+                 walk; no cause is named)"
+                    .to_owned()
+            }
+            Class::NotReproduced => {
+                "verdict: not comparable (chain and block are equal here, and not what was recorded: another machine, \
+                 version or fault)"
+                    .to_owned()
+            }
+            Class::NotStruck => "verdict: not run (a planted fault was never met)".to_owned(),
+            Class::Operation => format!("verdict: {word} ({}; {compared} compared)", self.named()),
+            class => format!("verdict: {word} ({class}; {compared} compared)"),
+        }
+    }
+
+    /// Rows and states compared, over all prompts or patterns.
+    #[must_use]
+    pub fn compared(&self) -> (u64, u64) {
+        if self.screened.is_empty() {
+            return (self.rows.rows, self.rows.states);
+        }
+        let rows = self.screened.iter().map(|line| line.rows).sum();
+        (rows, self.screened.iter().map(|line| line.states).sum())
+    }
+
+    fn named(&self) -> String {
+        let Some(operation) = &self.operation else { return self.class.to_string() };
+        let confirmed = match &self.confirmation {
+            Some(confirmation) if confirmation.confirmed() => "confirmed",
+            _ => "not confirmed",
+        };
+        let Operation { site, round, row, position, .. } = operation;
+        format!("{site} at round {round}, row {row}, position {position}; {confirmed}")
+    }
+
+    /// What to paste into a report: what was searched, the frontier, the versions, the command line.
+    #[must_use]
+    pub fn paste(&self) -> String {
+        let mut lines = vec![
+            format!("- {}", self.summary()),
+            format!("- asked: {}", self.asked()),
+            format!("- model: {}", self.model),
+            format!("- machine: {}", self.machine),
+        ];
+        let row = self.rows.differing.first();
+        lines.extend(row.map(|row| {
+            format!(
+                "- first row: round {}, row {}, stream index {}, position {}, {} of {} bytes",
+                row.round, row.row, row.index, row.position, row.differing, row.bytes
+            )
+        }));
+        lines.extend(self.operation.as_ref().map(|one| {
+            let difference = one.amplitude.says();
+            format!("- first operation: `{}` ({} → {}), {difference}", one.site, one.routes.0, one.routes.1)
+        }));
+        lines.extend(self.confirmation.as_ref().map(|one| format!("- {}", one.says())));
+        lines.extend(
+            self.reproducer.as_ref().map(|folder| format!("- by itself: `exactness reproduce {folder}`")),
+        );
+        lines.push(format!("- reproduce with: `{}`", self.command.join(" ")));
+        lines.join("\n")
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn word(differs: bool) -> String {
+    if differs { "differs" } else { "equal" }.to_owned()
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn shape((shape, strides): &(Vec<i32>, Vec<u64>)) -> String {
+    let joined = |numbers: Vec<String>| numbers.join("×");
+    let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
+    format!("{} (strides {})", joined(shape.iter().map(ToString::to_string).collect()), strides.join(", "))
+}
+
+impl StateSeen {
+    /// Where and what, without a full stop.
+    #[must_use]
+    pub fn says(&self) -> String {
+        let after =
+            self.round.map_or_else(|| "after the prompt".to_owned(), |round| format!("after round {round}"));
+        let position = self.position.map(|position| format!(" from position {position}"));
+        let lengths = self
+            .lengths
+            .map(|(chain, block)| format!(", the chain has {chain} positions and the block {block}"));
+        let (differing, all) = self.differing;
+        format!(
+            "{}{} {after} ({differing} of {all} parts{})",
+            self.part,
+            position.unwrap_or_default(),
+            lengths.unwrap_or_default()
+        )
+    }
+}
+
+impl RewindAnswer {
+    fn says(&self) -> String {
+        let (width, kept) = self.rows;
+        let stayed = |what: &str, rows: Option<i64>| rows.map(|rows| format!("{what} keep {rows}"));
+        let state = match (self.recurrent, self.kept_in_state) {
+            (true, None) => Some("recurrent states are of no row of the block".to_owned()),
+            (_, rows) => stayed("recurrent states", rows),
+        };
+        let parts: Vec<String> =
+            stayed("keys and values", self.kept_in_cache).into_iter().chain(state).collect();
+        format!(
+            "Nothing that was computed in round {} differs, and the state left behind does: of {width} rows {kept} should \
+             stay, {}.",
+            self.round,
+            parts.join(", ")
+        )
+    }
+}
+
+impl Operation {
+    fn says(&self, rows: &super::answers::RowWalk) -> Vec<String> {
+        let what = if self.in_state { "the state that it leaves differs" } else { "its output differs" };
+        let mut says = vec![format!(
+            "First with equal inputs: {} at round {}, row {}, position {}; {what} in {}.",
+            self.site,
+            self.round,
+            self.row,
+            self.position,
+            self.amplitude.says()
+        )];
+        let first = rows.differing.first().filter(|row| (row.round, row.row) != (self.round, self.row));
+        says.extend(first.map(|row| {
+            format!(
+                "The first row of logits that differs, round {}, row {}, inherited it: the row at position {} wrote it.",
+                row.round, row.row, self.position
+            )
+        }));
+        let calls = |rows: &[u64]| match rows {
+            [] => "no call".to_owned(),
+            [one] => format!("one call of {}", counted(*one, "row")),
+            [first, ..] => format!("{} of up to {first}", counted(rows.len() as u64, "call")),
+        };
+        says.push(format!(
+            "Routes: chain {} ({}), block {} ({}).",
+            self.routes.0,
+            calls(&self.calls.0),
+            self.routes.1,
+            calls(&self.calls.1)
+        ));
+        says
+    }
+}
+
+impl Amplitude {
+    /// By how much, without a full stop.
+    #[must_use]
+    pub fn says(&self) -> String {
+        let first = self.first.map(|first| format!(", the first at {first}"));
+        format!(
+            "{} of {} bytes, {} of {} numbers{}, by at most {} ulp ({:e})",
+            self.bytes.0,
+            self.bytes.1,
+            self.values.0,
+            self.values.1,
+            first.unwrap_or_default(),
+            self.max_ulps,
+            self.max_abs
+        )
+    }
+}
+
+impl Handled {
+    /// In a few words.
+    #[must_use]
+    pub fn says(&self) -> String {
+        match self {
+            Self::Route { routes } => routes.clone(),
+            Self::Output => "the chain's output".to_owned(),
+            Self::Rewind => "an honest rewind".to_owned(),
+            Self::State => "the chain's state after the prompt".to_owned(),
+        }
+    }
+}
+
+impl Confirmation {
+    /// What was done and what came of it.
+    #[must_use]
+    pub fn says(&self) -> String {
+        let after = self.after.as_ref().map_or_else(
+            || "block and chain are identical".to_owned(),
+            |place| format!("they part at {place}"),
+        );
+        let tried: Vec<String> =
+            self.tried.iter().map(|one| format!(" ({} did not move it)", one.says())).collect();
+        let control = match (&self.control, self.control_moved) {
+            (Some(site), Some(false)) => format!(" The chain's output at {site} instead does not move it."),
+            (Some(site), _) => format!(" But the chain's output at {site} instead moves it, too."),
+            (None, _) => String::new(),
+        };
+        let word = match (self.confirmed(), self.moved) {
+            (true, _) => "Confirmed",
+            (false, true) => "Not confirmed",
+            (false, false) => "Not confirmed: it stays where it is",
+        };
+        format!(
+            "{word}: with {} in the block alone, {after}.{}{control}",
+            self.handled.says(),
+            tried.concat()
+        )
+    }
+}

@@ -1,0 +1,236 @@
+//! The trail: a header line, then one line an answer, in the order of the questions.
+//!
+//! A bisect that is stopped leaves whole lines and perhaps the beginning of one, which counts as not written; started
+//! again with the same question it goes on after the last whole line.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What the first line's `format` says.
+const FORMAT: &str = "exactness.trail";
+/// The version that this program reads and writes.
+const VERSION: u32 = 1;
+
+/// A trail cannot be read, or is another question's. Each text fits after the file's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrailError {
+    /// Another file.
+    #[error("it is no trail: its first line does not say \"format\":\"{FORMAT}\"")]
+    Foreign,
+    /// From a later program.
+    #[error("the trail has version {0} and this program reads version {VERSION}; a later exactness reads it")]
+    Newer(u64),
+    /// A line that is not one of the format.
+    #[error("line {line}: {says}")]
+    Line {
+        /// 1-based.
+        line: usize,
+        /// What is wrong.
+        says: String,
+    },
+    /// The answers of another question.
+    #[error("its {0} is another one; a trail goes on only with the question that it began with")]
+    Other(&'static str),
+}
+
+/// What a trail is about: another model, machine or question has another trail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The model's name.
+    pub model: String,
+    /// Digest of its weights.
+    pub digest: String,
+    /// Digest of the weights on the block's side, where they are others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_digest: Option<String>,
+    /// Dtype of activations.
+    pub dtype: String,
+    /// Library, version and device.
+    pub machine: String,
+    /// The program's version.
+    pub program: String,
+    /// What is asked: every setting that changes an answer.
+    pub question: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    format: String,
+    version: u32,
+    key: Key,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    step: String,
+    answer: Value,
+}
+
+/// A trail in memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trail {
+    /// What it is about.
+    pub key: Key,
+    answers: Vec<(String, Value)>,
+}
+
+impl Trail {
+    /// A trail without answers.
+    #[must_use]
+    pub const fn new(key: Key) -> Self {
+        Self { key, answers: Vec::new() }
+    }
+
+    /// Reads a trail's bytes up to the last whole line; gives it with the length of those lines, or nothing where not
+    /// even the header is whole.
+    ///
+    /// # Errors
+    /// When the bytes are those of another file or of a newer version, or a whole line is wrong.
+    pub fn parse(bytes: &[u8]) -> Result<Option<(Self, u64)>, TrailError> {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
+        let Some(first) = lines.next() else {
+            let start = format!("{{\"format\":\"{FORMAT}\"");
+            let common = bytes.len().min(start.len());
+            let begun = bytes[..common] == start.as_bytes()[..common];
+            return if begun { Ok(None) } else { Err(TrailError::Foreign) };
+        };
+        let mut trail = Self::new(header(first)?.key);
+        for (index, line) in lines.enumerate() {
+            let wrong =
+                |error: serde_json::Error| TrailError::Line { line: index + 2, says: error.to_string() };
+            let entry: Entry = serde_json::from_slice(line).map_err(wrong)?;
+            trail.answers.push((entry.step, entry.answer));
+        }
+        Ok(Some((trail, whole as u64)))
+    }
+
+    /// Refuses to go on with another question.
+    ///
+    /// # Errors
+    /// Naming the first part of the key that differs.
+    pub fn check(&self, key: &Key) -> Result<(), TrailError> {
+        let (old, new) = (&self.key, key);
+        let parts = [
+            ("model", old.digest == new.digest && old.block_digest == new.block_digest),
+            ("dtype", old.dtype == new.dtype),
+            ("machine", old.machine == new.machine),
+            ("program", old.program == new.program),
+            ("question", old.question == new.question),
+        ];
+        parts.into_iter().find(|(_, same)| !same).map_or(Ok(()), |(part, _)| Err(TrailError::Other(part)))
+    }
+
+    /// The answer to a step, where it is known and can be read as `T`.
+    #[must_use]
+    pub fn answer<T: DeserializeOwned>(&self, step: &str) -> Option<T> {
+        let (_, answer) = self.answers.iter().find(|(name, _)| name == step)?;
+        serde_json::from_value(answer.clone()).ok()
+    }
+
+    /// Adds an answer and gives its line.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, as a number that is not finite.
+    pub fn add(&mut self, step: &str, answer: &impl Serialize) -> Result<String, serde_json::Error> {
+        let answer = serde_json::to_value(answer)?;
+        let entry = Entry { step: step.to_owned(), answer };
+        let line = serde_json::to_string(&entry)? + "\n";
+        self.answers.push((entry.step, entry.answer));
+        Ok(line)
+    }
+
+    /// The first line of the file.
+    ///
+    /// # Errors
+    /// Never in practice: the key is text.
+    pub fn header_line(&self) -> Result<String, serde_json::Error> {
+        let header = Header { format: FORMAT.to_owned(), version: VERSION, key: self.key.clone() };
+        Ok(serde_json::to_string(&header)? + "\n")
+    }
+
+    /// Names of the answered steps, in order.
+    pub fn steps(&self) -> impl Iterator<Item = &str> {
+        self.answers.iter().map(|(step, _)| step.as_str())
+    }
+}
+
+fn header(line: &[u8]) -> Result<Header, TrailError> {
+    let value: Value = serde_json::from_slice(line).map_err(|_| TrailError::Foreign)?;
+    if value["format"] != FORMAT {
+        return Err(TrailError::Foreign);
+    }
+    match value["version"].as_u64() {
+        Some(version) if version > u64::from(VERSION) => Err(TrailError::Newer(version)),
+        _ => serde_json::from_value(value)
+            .map_err(|error| TrailError::Line { line: 1, says: error.to_string() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, Trail, TrailError};
+
+    fn key() -> Key {
+        let text = |text: &str| text.to_owned();
+        Key {
+            model: text("tiny"),
+            digest: text("00ff"),
+            block_digest: None,
+            dtype: text("f32"),
+            machine: text("mlx-cpu 0.32.4"),
+            program: text("0.1.0"),
+            question: text("width 4"),
+        }
+    }
+
+    fn written() -> String {
+        let mut trail = Trail::new(key());
+        let mut text = trail.header_line().unwrap();
+        text += &trail.add("rows", &(1, 2)).unwrap();
+        text + &trail.add("kernel", &"qmv").unwrap()
+    }
+
+    #[test]
+    fn a_trail_that_is_cut_anywhere_is_the_trail_of_an_earlier_moment() {
+        let text = written();
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        for cut in 0..=text.len() {
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            let read = Trail::parse(&text.as_bytes()[..cut]).unwrap();
+            match read {
+                None => assert_eq!(whole, 0, "{cut}"),
+                Some((trail, length)) => {
+                    assert_eq!((trail.steps().count() + 1, length), (whole, ends[whole - 1] as u64));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn answers_come_back_by_their_step() {
+        let (trail, _) = Trail::parse(written().as_bytes()).unwrap().unwrap();
+        assert_eq!(trail.answer::<(u32, u32)>("rows"), Some((1, 2)));
+        assert_eq!(trail.answer::<String>("kernel"), Some("qmv".to_owned()));
+        assert_eq!(trail.answer::<String>("rows"), None);
+        assert_eq!(trail.answer::<String>("layers"), None);
+    }
+
+    #[test]
+    fn other_files_and_other_questions_are_refused() {
+        let refused = |text: &str| Trail::parse(text.as_bytes()).unwrap_err().to_string();
+        assert!(refused("hello\n").starts_with("it is no trail"));
+        assert!(refused("{}").starts_with("it is no trail"));
+        let newer = written().replace("\"version\":1", "\"version\":9");
+        insta::assert_snapshot!(refused(&newer), @"the trail has version 9 and this program reads version 1; a later exactness reads it");
+        let wrong = written().replace("\"step\":\"kernel\"", "\"stop\":\"kernel\"");
+        assert!(refused(&wrong).starts_with("line 3: unknown field `stop`"));
+        let other = Key { question: "width 6".to_owned(), ..key() };
+        assert_eq!(Trail::new(key()).check(&other), Err(TrailError::Other("question")));
+        assert_eq!(Trail::new(key()).check(&key()), Ok(()));
+    }
+}
