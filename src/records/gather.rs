@@ -5,6 +5,7 @@ use super::experiment::{self, Experiment};
 use super::input::{self, Input};
 use super::kind::Kind;
 use super::parity::ParityResult;
+use crate::results::bisect::Bisected;
 use crate::results::stored;
 use crate::results::sweep::Journal;
 use serde::de::DeserializeOwned;
@@ -35,6 +36,8 @@ pub struct Gathered {
     pub sweeps: Vec<From<Journal>>,
     /// Operations.
     pub parities: Vec<From<ParityResult>>,
+    /// Places that a bisect named.
+    pub bisects: Vec<From<Bisected>>,
     /// Blocks against chains of one model.
     pub probes: Vec<From<stored::Probe>>,
 }
@@ -67,6 +70,7 @@ impl Gathered {
             Kind::Judgement => self.judgements.push(json(input)?),
             Kind::Bench => self.benches.push(json(input)?),
             Kind::Probe => self.probes.push(json(input)?),
+            Kind::Bisect => self.bisects.push(json(input)?),
             Kind::Parity => {
                 let From { file, result } = json(input)?;
                 self.parities.push(From { file, result: ParityResult::of(&result) });

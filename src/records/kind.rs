@@ -33,7 +33,9 @@ pub enum Kind {
     ParityTable,
     /// `probe` as JSON.
     Probe,
-    /// A bisect's trail.
+    /// `bisect.json`.
+    Bisect,
+    /// A bisect's trail, whose answers stand in `bisect.json` too.
     Trail,
     /// What `remedy` found.
     Remedy,
@@ -53,7 +55,8 @@ impl Kind {
             Self::Sweep => "sweep",
             Self::Parity | Self::ParityTable => "op parity",
             Self::Probe => "probe",
-            Self::Trail => "bisect trail (not read by this version)",
+            Self::Bisect => "bisect",
+            Self::Trail => "bisect trail (its answers are read from bisect.json)",
             Self::Remedy => "remedy (not read by this version)",
             Self::Other => "not read",
         }
@@ -81,6 +84,8 @@ struct Claim {
     controls: Option<IgnoredAny>,
     widths: Option<IgnoredAny>,
     planted: Option<IgnoredAny>,
+    class: Option<IgnoredAny>,
+    question: Option<IgnoredAny>,
 }
 
 /// The header line of `op-parity`'s CSV.
@@ -125,8 +130,8 @@ impl Claim {
         match self.format.as_deref() {
             Some(crate::transcript::format::FORMAT) => return Kind::Transcript,
             Some(crate::results::sweep::journal::FORMAT) => return Kind::Sweep,
-            Some("exactness.trail" | "exactness-trail") => return Kind::Trail,
-            Some("exactness.remedy" | "exactness-remedy") => return Kind::Remedy,
+            Some("exactness.trail") => return Kind::Trail,
+            Some("exactness.remedy") => return Kind::Remedy,
             _ => {}
         }
         if self.line.as_deref().is_some_and(|line| LINES.contains(&line)) {
@@ -144,6 +149,9 @@ impl Claim {
         }
         if there(&[&self.widths, &self.planted]) {
             return Kind::Probe;
+        }
+        if there(&[&self.class, &self.question]) {
+            return Kind::Bisect;
         }
         if there(&[&self.arms, &self.patterns]) { Kind::Judgement } else { Kind::Other }
     }

@@ -10,8 +10,8 @@ use std::path::Path;
 /// What a record consists of beside its pictures.
 pub const OUTPUTS: [&str; 4] = ["report.md", "report.html", "data.csv", settings::FILE];
 /// The pictures that a record can have.
-pub const PICTURES: [&str; 6] =
-    ["rows.svg", "rounds.svg", "flip.svg", "speed.svg", "parity.svg", "sweep.svg"];
+pub const PICTURES: [&str; 7] =
+    ["rows.svg", "rounds.svg", "flip.svg", "layers.svg", "speed.svg", "parity.svg", "sweep.svg"];
 
 /// A record in memory.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
 //! The sections of a record, in the order in which a reader needs them: controls before results, results before causes.
 
 use super::document::{Block, Document, Section};
-use super::{arms, controls, data, divergence, kernels, limits, machine, repeat, ruled, speed, verdict};
+use super::{
+    arms, cause, controls, data, divergence, kernels, limits, machine, repeat, ruled, speed, verdict,
+};
 use crate::records::Settings;
 use crate::records::gather::Gathered;
 
@@ -27,7 +29,7 @@ pub fn build(all: &Gathered, settings: &Settings) -> Document {
         divergence::section(all, &mut document),
         divergence::timeline(all, &mut document),
         divergence::flips(all, &mut document),
-        kernels::causes(all),
+        cause::section(all, &mut document),
         speed::section(all, &mut document),
         kernels::operations(all, &mut document),
         kernels::sweeps(all, &mut document),

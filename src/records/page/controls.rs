@@ -24,6 +24,9 @@ pub fn section(all: &Gathered) -> Section {
             )),
         });
     }
+    for one in all.bisects.iter().filter(|one| !one.result.controls.is_empty()) {
+        blocks.push(Block::table(one.result.controls_table(), vec![one.file.clone()]));
+    }
     blocks.extend(plants(all));
     if blocks.is_empty() {
         blocks.push(Block::missing("null arms: no transcript is among the inputs"));
@@ -107,7 +110,11 @@ fn plants(all: &Gathered) -> Option<Block> {
             one.result.header.definition.plants.join("; ")
         )
     });
-    let items: Vec<String> = told.chain(swept).collect();
+    let walked = all.bisects.iter().filter(|one| !one.result.question.planted.is_empty());
+    let walked = walked.map(|one| {
+        format!("{}: a fault was planted on purpose: {}.", one.file, one.result.question.planted.join("; "))
+    });
+    let items: Vec<String> = told.chain(swept).chain(walked).collect();
     (!items.is_empty()).then_some(Block::List { items })
 }
 

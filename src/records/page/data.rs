@@ -4,7 +4,11 @@ use super::document::{Block, Section};
 use crate::records::experiment::Experiment;
 use crate::records::gather::{From, Gathered};
 use crate::results::Table;
+use crate::results::bisect::Bisected;
 use crate::results::stored::{Arm, Bench, Judgement, Pairing};
+
+/// Rows of a heat map that are written out.
+const MOST_HEAT: usize = 1000;
 
 /// The index of the raw data.
 #[must_use]
@@ -46,6 +50,7 @@ pub fn table(all: &Gathered) -> Table {
             }
         }
     }
+    all.bisects.iter().for_each(|one| rows.bisect(one));
     for one in &all.probes {
         for line in &one.result.widths {
             rows.add(&one.file, &format!("width {}", line.key.width), "verdict", line.probed.outcome.word());
@@ -120,6 +125,40 @@ impl Rows {
             flip.and_then(|flip| flip.scale).map(|scale| scale.largest.to_string()),
         );
         add("flip: rows of the scale", flip.and_then(|flip| flip.scale).map(|scale| scale.rows.to_string()));
+    }
+
+    fn bisect(&mut self, one: &From<Bisected>) {
+        let Bisected { class, rows, operation, confirmation, heat, .. } = &one.result;
+        let mut add =
+            |subject: &str, quantity: &str, value: String| self.add(&one.file, subject, quantity, &value);
+        add("bisect", "class", class.to_string());
+        add("bisect", "rows compared", rows.rows.to_string());
+        add("bisect", "rows that differ", rows.differing.len().to_string());
+        if let Some(first) = rows.differing.first() {
+            add("first row", "round", first.round.to_string());
+            add("first row", "row", first.row.to_string());
+            add("first row", "position", first.position.to_string());
+            add("first row", "bytes that differ", first.differing.to_string());
+        }
+        if let Some(operation) = operation {
+            add("named operation", "site", operation.site.clone());
+            add("named operation", "round", operation.round.to_string());
+            add("named operation", "row", operation.row.to_string());
+            add("named operation", "position", operation.position.to_string());
+        }
+        if let Some(confirmation) = confirmation {
+            add(
+                "named operation",
+                "confirmed",
+                if confirmation.confirmed() { "yes" } else { "no" }.to_owned(),
+            );
+        }
+        for row in heat.iter().take(MOST_HEAT) {
+            let place = format!("round {} row {}", row.round, row.row);
+            for (layer, bytes) in row.layers.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+                add(&place, &format!("layer {layer}: bytes that differ"), bytes.to_string());
+            }
+        }
     }
 
     fn bench(&mut self, one: &From<Bench>) {

@@ -90,26 +90,3 @@ pub fn probes(all: &Gathered) -> Section {
     }
     Section::new("probe", "Probe", blocks)
 }
-
-/// Bisect and remedy; their results are not read yet.
-#[must_use]
-pub fn causes(all: &Gathered) -> Section {
-    let there =
-        |kind| all.inputs.iter().filter(move |input| input.kind == kind).map(|input| input.name.clone());
-    let mut blocks = Vec::new();
-    for (kind, what) in [
-        (
-            crate::records::Kind::Trail,
-            "the frontier of a bisect: layer, operation and confirmation, with the trail",
-        ),
-        (crate::records::Kind::Remedy, "the remedy: the cheapest exact setting"),
-    ] {
-        let files: Vec<String> = there(kind).collect();
-        blocks.push(if files.is_empty() {
-            Block::missing(format!("{what}: no such result is among the inputs"))
-        } else {
-            Block::missing(format!("{what}: this version does not read {}", files.join(", ")))
-        });
-    }
-    Section::new("cause", "Cause and remedy", blocks)
-}

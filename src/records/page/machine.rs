@@ -34,6 +34,12 @@ pub fn section(all: &Gathered) -> Section {
         blocks.push(Block::table(table, files));
     }
     blocks.extend(swept(all));
+    blocks.extend(all.bisects.iter().map(|one| {
+        let mut table = Table::new().text("what").text("as recorded");
+        table.row(["model", &one.result.model]);
+        table.row(["library, device and program", &one.result.machine]);
+        Block::table(table, vec![one.file.clone()])
+    }));
     if blocks.is_empty() {
         blocks.push(Block::missing("machine and build: no input says on what it ran"));
     }

@@ -4,6 +4,7 @@
 
 pub mod arms;
 pub mod build;
+pub mod cause;
 pub mod controls;
 pub mod data;
 pub mod divergence;

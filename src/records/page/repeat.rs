@@ -29,9 +29,10 @@ fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
     let recorded = runs.filter_map(|run| run.header.command.as_ref()).map(|words| quoted(words));
     let parities = all.parities.iter().map(|one| printed(&one.result.command, &one.file));
     let probes = all.probes.iter().map(|one| printed(&one.result.command, &one.file));
+    let bisects = all.bisects.iter().map(|one| quoted(&one.result.command));
     let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
     let mut told: Vec<String> = settings.commands.clone();
-    for command in recorded.chain(parities).chain(probes).chain(sweeps) {
+    for command in recorded.chain(bisects).chain(parities).chain(probes).chain(sweeps) {
         if !command.is_empty() && !told.contains(&command) {
             told.push(command);
         }

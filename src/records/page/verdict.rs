@@ -61,6 +61,11 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
             one.result.verdict.unwrap_or(if one.result.lines.is_empty() { Word::NotRun } else { told });
         Ending::of_word(&one.file, word, extent)
     }));
+    found.extend(
+        all.bisects
+            .iter()
+            .map(|one| Ending::of_word(&one.file, one.result.class.word(), one.result.summary())),
+    );
     found.extend(all.probes.iter().map(|one| {
         let weight = match one.result.verdict.as_str() {
             "equal" => 1,

@@ -51,6 +51,8 @@ pub struct Grid {
     pub alt: String,
     /// What the columns are.
     pub across: String,
+    /// What a marked cell is.
+    pub mark: &'static str,
     /// Names of columns that are written below.
     pub ticks: Vec<(usize, String)>,
     /// How many columns.
@@ -91,7 +93,7 @@ impl Grid {
         let height = TOP + LINE * count(self.lines.len()) + 44.0;
         let mut canvas = Canvas::new(self.name, &self.title, &self.alt, (WIDTH, height));
         canvas.text("xi", (12.0, 22.0), Anchor::Start, &self.title);
-        legend(&mut canvas);
+        legend(&mut canvas, self.mark);
         let place = self.geometry();
         for (index, line) in self.lines.iter().enumerate() {
             let top = place.top + LINE * count(index);
@@ -133,9 +135,8 @@ fn draw(canvas: &mut Canvas, place: Geometry, top: f64, stretch: &Stretch) {
 }
 
 /// What the looks mean; a choice has a mark of its own beside its colour.
-fn legend(canvas: &mut Canvas) {
-    let entries =
-        [("xe", "equal bytes"), ("xb", "other bytes"), ("xc", "other choice (▼)"), ("xu", "not known")];
+fn legend(canvas: &mut Canvas, mark: &str) {
+    let entries = [("xe", "equal bytes"), ("xb", "other bytes"), ("xc", mark), ("xu", "not known")];
     let mut x = 12.0;
     for (class, text) in entries {
         canvas.cell(class, (x, 34.0, 12.0, 12.0), "");

@@ -3,6 +3,7 @@
 pub mod canvas;
 pub mod flip;
 pub mod grid;
+pub mod layers;
 pub mod parity;
 pub mod rounds;
 pub mod rows;

@@ -33,6 +33,7 @@ pub fn grid(experiments: &[Experiment]) -> Option<Grid> {
         title: "Rows with other bytes than plain decoding's".to_owned(),
         alt: alt(&all, chosen.len()),
         across,
+        mark: "other choice (▼)",
         ticks: ticks(columns, bin),
         columns,
         lines: lines.collect(),

@@ -40,6 +40,7 @@ pub fn grid(journal: &Journal) -> Option<Grid> {
             count(|level| *level == Level::Unknown)
         ),
         across: "prompt length, seeds side by side".to_owned(),
+        mark: "other choice (▼)",
         ticks: ticks(&cells),
         columns: cells.len(),
         lines,
