@@ -1,6 +1,7 @@
 //! Records: the same data gives the same bytes, every number agrees with a count that is not ours, and nothing that a
 //! file from elsewhere says can leave its place.
 
+mod cause;
 mod committed;
 mod hostile;
 mod made;

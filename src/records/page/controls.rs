@@ -88,7 +88,12 @@ fn observer(all: &Gathered) -> Vec<Block> {
     if table.is_empty() {
         let says = "observer control: no arm was recorded both with and without its rows (--rows=none), so that nothing here \
                     shows that recording changes no token";
-        return if all.experiments.is_empty() { Vec::new() } else { vec![Block::missing(says)] };
+        // A bisect looks at both sides and without looking, and says so in its controls.
+        return if all.experiments.is_empty() || !all.bisects.is_empty() {
+            Vec::new()
+        } else {
+            vec![Block::missing(says)]
+        };
     }
     vec![Block::text("Recording rows against not recording them (observer control):"), Block::named(table)]
 }

@@ -64,7 +64,7 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
     found.extend(
         all.bisects
             .iter()
-            .map(|one| Ending::of_word(&one.file, one.result.class.word(), one.result.summary())),
+            .map(|one| Ending::of_word(&one.file, one.result.class.word(), within(&one.result.summary()))),
     );
     found.extend(all.probes.iter().map(|one| {
         let weight = match one.result.verdict.as_str() {
@@ -83,6 +83,12 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
 pub fn worst(endings: &[Ending]) -> String {
     let strongest = endings.iter().reduce(|best, next| if next.weight > best.weight { next } else { best });
     strongest.map_or_else(|| Verdict::NotRun.to_string(), |ending| ending.word.clone())
+}
+
+/// What stands in the parentheses of a summary.
+fn within(summary: &str) -> String {
+    let inside = summary.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.unwrap_or(summary).to_owned()
 }
 
 /// How much was compared, and how many rows have other bytes whatever the text says.

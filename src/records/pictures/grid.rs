@@ -136,7 +136,8 @@ fn draw(canvas: &mut Canvas, place: Geometry, top: f64, stretch: &Stretch) {
 
 /// What the looks mean; a choice has a mark of its own beside its colour.
 fn legend(canvas: &mut Canvas, mark: &str) {
-    let entries = [("xe", "equal bytes"), ("xb", "other bytes"), ("xc", mark), ("xu", "not known")];
+    let entries =
+        [("xe", "equal bytes"), ("xb", "other bytes (stronger: more)"), ("xc", mark), ("xu", "not known")];
     let mut x = 12.0;
     for (class, text) in entries {
         canvas.cell(class, (x, 34.0, 12.0, 12.0), "");

@@ -71,7 +71,7 @@ fn ticks(layers: usize) -> Vec<(usize, String)> {
     let mut ticks: Vec<(usize, String)> =
         (0..layers).step_by(step).map(|layer| (layer, layer.to_string())).collect();
     // The last layer's name would run into the word beside it.
-    ticks.retain(|(layer, _)| layers < 8 || layer + 2 < layers);
+    ticks.retain(|(layer, _)| layers <= 16 || layer + 2 < layers);
     ticks.push((layers, "logits".to_owned()));
     ticks
 }
