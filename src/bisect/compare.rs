@@ -79,14 +79,14 @@ pub(super) fn differing_pairs(pairs: &[(Array, Array)]) -> Result<Vec<bool>> {
         .filter(comparable)
         .map(|(left, right)| -> Result<Array> { Ok(ne(bits(left)?, bits(right)?)?.any(false)?) });
     let flags = flags.collect::<Result<Vec<_>>>()?;
-    let mut answers = match flags.is_empty() {
-        true => Vec::new(),
-        false => stack(&flags, 0)?.to_vec_exact::<bool>().map_err(unread)?,
-    }
-    .into_iter();
-    let answered = pairs.iter().map(|pair| match comparable(&pair) {
-        true => answers.next().unwrap_or(true),
-        false => !same_kind(&pair.0, &pair.1),
+    let answers = if flags.is_empty() {
+        Vec::new()
+    } else {
+        stack(&flags, 0)?.to_vec_exact::<bool>().map_err(unread)?
+    };
+    let mut answers = answers.into_iter();
+    let answered = pairs.iter().map(|pair| {
+        if comparable(&pair) { answers.next().unwrap_or(true) } else { !same_kind(&pair.0, &pair.1) }
     });
     Ok(answered.collect())
 }

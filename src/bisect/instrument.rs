@@ -206,10 +206,8 @@ impl Instrument {
 
     /// Computes the layer that has gone by when the next one begins.
     fn pass_into(&mut self, layer: Option<usize>) -> Result<()> {
-        if self.layer != layer && self.looks != Looks::Nowhere {
-            if let Some(look) = self.looked.last() {
-                look.settle(self.layer)?;
-            }
+        if let Some(look) = self.looked.last().filter(|_| self.layer != layer) {
+            look.settle(self.layer)?;
         }
         self.layer = layer;
         Ok(())

@@ -116,8 +116,8 @@ fn by_formula(
         } else {
             delta_rule::chain(part[0], &recurrence(part))?
         };
-        let state = if in_state { outcome.states.get(row).or(outcome.states.last()).cloned() } else { None };
-        Ok(state.unwrap_or(outcome.outputs))
+        let left = if in_state { outcome.states.get(row).or(outcome.states.last()).cloned() } else { None };
+        Ok(left.unwrap_or(outcome.outputs))
     };
     let kernels: &dyn Fn(&[&Array]) -> crate::engine::Result<Array> =
         if seen.site.op == Op::Attention { &attend } else { &recur };

@@ -39,10 +39,10 @@ pub(super) fn rewind(looked: &Looked, round: &Round) -> Result<RewindAnswer> {
 /// After how many rows of the block a layer's state was what it is now.
 fn row_of(after: &Caches, (block, before): (&Look, &Caches), layer: usize) -> Result<Option<i64>> {
     let Some(state) = recurrent(after, layer) else { return Ok(None) };
-    if let Some(old) = recurrent(before, layer) {
-        if equal(old, state)? {
-            return Ok(Some(0));
-        }
+    if let Some(old) = recurrent(before, layer)
+        && equal(old, state)?
+    {
+        return Ok(Some(0));
     }
     let seen = block.of(Site::of_layer(layer, Op::Delta));
     for (row, left) in (1..).zip(seen.iter().flat_map(|seen| &seen.states)) {

@@ -22,8 +22,8 @@ pub(super) struct Prefilled {
 /// When the prompt is not one, or MLX refuses.
 pub(super) fn prefill(stage: &Stage<'_>, prompt: &[TokenId]) -> Result<Prefilled> {
     let (chain, block) = (stage.prefill(Kind::Chain, prompt)?, stage.prefill(Kind::Block, prompt)?);
-    let state = state::difference(&chain.caches, &block.caches, None)?;
-    let answer = PrefillAnswer { state, tokens: (chain.token, block.token) };
+    let differs = state::difference(&chain.caches, &block.caches, None)?;
+    let answer = PrefillAnswer { state: differs, tokens: (chain.token, block.token) };
     Ok(Prefilled {
         answer,
         start: Start { caches: chain.caches, chain: chain.planted, block: block.planted },

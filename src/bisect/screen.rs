@@ -27,7 +27,7 @@ fn screened(stage: &Stage<'_>, label: &str, script: &Script) -> Result<Screened>
         format!("another token chosen at round {}, row {}, position {}", row.round, row.row, row.position)
     });
     let row = answer.differing.first().map(|row| (row.position, row.round));
-    let state = answer.state.as_ref().and_then(|state| {
+    let left = answer.state.as_ref().and_then(|state| {
         let round = state.round?;
         let last = usize::try_from(round).ok()?;
         Some((script.position(last + 1, 0).saturating_sub(1), round))
@@ -37,7 +37,7 @@ fn screened(stage: &Stage<'_>, label: &str, script: &Script) -> Result<Screened>
         prompt: script.prompt.len() as u64,
         rows: answer.rows,
         states: answer.states,
-        first: row.into_iter().chain(state).min(),
+        first: row.into_iter().chain(left).min(),
         parts: prompt.or_else(|| parts(&answer)).or(other),
     })
 }

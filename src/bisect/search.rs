@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_failure_ends_the_search() {
-        assert_eq!(first_yes(9, |element| Err(element)), Err(4));
+        assert_eq!(first_yes(9, Err), Err(4));
     }
 
     proptest! {

@@ -44,8 +44,8 @@ pub(super) fn all((stage, script): (&Stage<'_>, &Script), start: &Start) -> Resu
             None => drop(cures.handed.insert(*site)),
         }
     }
-    let cured = cures.applied(stage)?;
-    let mut pair = Pair::treated(&cured, start, &cures.handed);
+    let treated = cures.applied(stage)?;
+    let mut pair = Pair::treated(&treated, start, &cures.handed);
     let answer = walk(&mut pair, script, Until::End)?.answer;
     let rest = parts(&answer);
     let mut sources: Vec<Source> = found.into_values().collect();

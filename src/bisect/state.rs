@@ -27,7 +27,7 @@ pub(super) fn difference(left: &Caches, right: &Caches, round: Option<u64>) -> R
     let Some(first) = differs.iter().position(|differs| *differs) else { return Ok(None) };
     let count = differs.iter().filter(|differs| **differs).count();
     let (left, right) = &pairs[first];
-    let by_position = names[first].ends_with(".keys") || names[first].ends_with(".values");
+    let by_position = matches!(names[first].rsplit('.').next(), Some("keys" | "values"));
     let lengths = (length(left), length(right));
     Ok(Some(StateSeen {
         round,

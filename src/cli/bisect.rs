@@ -75,18 +75,10 @@ pub struct BisectArgs {
     /// Runs of each null arm: more of them find races that one does not.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: u32,
-    /// Print every layer's input, state and output on the frontier's row.
-    #[arg(long)]
-    layer_walk: bool,
-    /// Print every operation of the named layer, in the order of computation.
-    #[arg(long)]
-    op_walk: bool,
-    /// Go on until every source is known and block and chain are identical with all of them treated.
-    #[arg(long)]
-    all_sources: bool,
-    /// Look for the shortest prompt and the fewest tokens that still part.
-    #[arg(long)]
-    reduce: bool,
+    #[command(flatten)]
+    further: Further,
+    #[command(flatten)]
+    walks: Walks,
     /// Folder for the trail, the result and the reproducer; a bisect that was stopped goes on there. Default:
     /// bisects/<model>-<time>.
     #[arg(long, value_name = "DIR")]
@@ -94,6 +86,28 @@ pub struct BisectArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+}
+
+/// What is printed of the walk besides its outcome.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct Walks {
+    /// Print every layer's input, state and output on the frontier's row.
+    #[arg(long)]
+    layer_walk: bool,
+    /// Print every operation of the named layer, in the order of computation.
+    #[arg(long)]
+    op_walk: bool,
+}
+
+/// What is asked besides the walk.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct Further {
+    /// Go on until every source is known and block and chain are identical with all of them treated.
+    #[arg(long)]
+    all_sources: bool,
+    /// Look for the shortest prompt and the fewest tokens that still part.
+    #[arg(long)]
+    reduce: bool,
 }
 
 /// What was loaded and settled before anything is walked.
@@ -138,8 +152,8 @@ impl BisectArgs {
             machine,
             repeat: self.repeat,
             live: settled.rounds.is_live(),
-            all_sources: self.all_sources,
-            reduce: self.reduce,
+            all_sources: self.further.all_sources,
+            reduce: self.further.reduce,
             write: Some((&folder.join("reproducer"), &model, &backend, &command)),
             progress: &|step| {
                 bar.label(step);
@@ -161,7 +175,9 @@ impl BisectArgs {
             .map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
         console::out(&match self.format {
             Format::Json => json,
-            format => super::bisected::text(bisected, format, (self.layer_walk, self.op_walk), folder),
+            format => {
+                super::bisected::text(bisected, format, (self.walks.layer_walk, self.walks.op_walk), folder)
+            }
         });
         Ok(bisected.exit_code())
     }

@@ -263,8 +263,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn is_arm(file: &Path) -> bool {
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    name.ends_with(".jsonl") && !name.starts_with("classic")
+    let classic = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("classic"));
+    file.extension().is_some_and(|extension| extension == "jsonl") && !classic
 }
 
 /// Whether its text is not the plain run's; what cannot be compared is passed over.

@@ -211,8 +211,8 @@ fn what_a_row_inherits_is_followed_back_to_the_row_that_wrote_it() {
     let operation = answers.seen.unwrap().operation.unwrap();
     assert_eq!((operation.site.as_str(), operation.position), ("layer.3.attn.k_proj", 9));
     assert_eq!((operation.amplitude.values.0, operation.amplitude.max_ulps), (1, 1));
-    let state = answers.rows.state.unwrap();
-    assert_eq!((state.part.as_str(), state.position), ("layer.3.keys", Some(9)));
+    let left = answers.rows.state.unwrap();
+    assert_eq!((left.part.as_str(), left.position), ("layer.3.keys", Some(9)));
 }
 
 #[test]
@@ -232,8 +232,8 @@ fn a_prompt_that_differs_is_named_whatever_follows() {
         stage(&model, "", &["op=v_proj,layer=3,from=4,ulp=64,side=prefill", "op=o_proj,ulp=64,from=9"]);
     let answers = found(&stage, &script(&stage, 3, &[2], 10), false);
     assert_eq!(answers.class, Class::Prefill);
-    let state = answers.prefill.state.unwrap();
-    assert_eq!((state.part.as_str(), state.position), ("layer.3.values", Some(4)));
+    let left = answers.prefill.state.unwrap();
+    assert_eq!((left.part.as_str(), left.position), ("layer.3.values", Some(4)));
     assert!(answers.confirmation.unwrap().after.is_some(), "from one state the rows part later on");
 }
 

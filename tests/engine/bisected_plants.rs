@@ -65,13 +65,16 @@ fn case(model: &TextModel, draw: &mut Draw) -> Case {
     let row = draw.below(blocks[round].1);
     let (only_row, by_rows) = (draw.below(2) == 0, draw.below(3) == 0);
     let from = blocks[round].0 + row;
-    let mut plant = format!("op={}", op.name());
-    plant += &layer.map(|layer| format!(",layer={layer}")).unwrap_or_default();
-    plant += &if only_row { format!(",row={row}") } else { String::new() };
     // Operations that are called a row at a time never meet such a call.
     let by_rows = by_rows && !matches!(op, Op::Attention | Op::Delta);
-    plant += &if by_rows { format!(",rows>={width}") } else { String::new() };
-    plant += &format!(",from={from},{change}");
+    let parts = [
+        Some(format!("op={}", op.name())),
+        layer.map(|layer| format!("layer={layer}")),
+        only_row.then(|| format!("row={row}")),
+        by_rows.then(|| format!("rows>={width}")),
+        Some(format!("from={from},{change}")),
+    ];
+    let plant = parts.into_iter().flatten().collect::<Vec<_>>().join(",");
     let site = match (layer, op.block()) {
         (None, _) => op.name().to_owned(),
         (Some(layer), Some("")) => format!("layer.{layer}.{}", op.name()),
@@ -94,7 +97,8 @@ fn place(layers: &[Vec<Op>], draw: &mut Draw) -> (Op, Option<usize>) {
 fn change(op: Op, draw: &mut Draw) -> (String, usize) {
     match draw.below(4) {
         0 => (format!("ulp={}", 512 + draw.below(512)), 0),
-        1 => (format!("value=0.{}", 1 + draw.below(8)), 0),
+        // Not all numbers: a softmax takes back what is added to every one of them.
+        1 => (format!("value=0.{},count=3,seed={}", 1 + draw.below(8), draw.below(99)), 0),
         2 if op.group() == Group::Linear => ("order=halves".to_owned(), 0),
         3 => ("fault=stale".to_owned(), 1),
         _ => ("ulp=1024".to_owned(), 0),
@@ -109,6 +113,8 @@ struct Counted {
     equal: usize,
     /// Another order of the same sum first gave other bytes further on.
     later: usize,
+    /// The first act of another fault was rounded away before it reached a row or a state; a later one was named.
+    faded: usize,
 }
 
 fn run(seed: u64, cases: usize) -> Counted {
@@ -128,9 +134,9 @@ fn run(seed: u64, cases: usize) -> Counted {
         match (answers.class, named) {
             (Class::Identical, None) => counted.equal += 1,
             (Class::Operation, Some(place)) if place == case.acts => counted.exact += 1,
-            (Class::Operation, Some(place)) if case.plant.contains("order=halves") => {
-                assert!(place > case.acts && place.2 == case.acts.2, "{about}: {place:?}");
-                counted.later += 1;
+            (Class::Operation, Some(place)) if place > case.acts && place.2 == case.acts.2 => {
+                let sums = case.plant.contains("order=halves");
+                *(if sums { &mut counted.later } else { &mut counted.faded }) += 1;
             }
             other => panic!("{about}: expected {:?}, found {other:?}", case.acts),
         }
@@ -144,8 +150,8 @@ fn run(seed: u64, cases: usize) -> Counted {
 #[test]
 fn random_plants_are_found_at_exactly_their_places() {
     let counted = run(11, 14);
-    assert_eq!(counted.exact + counted.equal + counted.later, 14);
-    assert!(counted.exact >= 10, "{counted:?}");
+    assert_eq!(counted.exact + counted.equal + counted.later + counted.faded, 14);
+    assert!(counted.exact >= 11, "{counted:?}");
 }
 
 #[test]
@@ -153,6 +159,6 @@ fn random_plants_are_found_at_exactly_their_places() {
 fn three_hundred_random_plants_are_found_at_exactly_their_places() {
     let counted = run(2026, 300);
     println!("{counted:?}");
-    assert_eq!(counted.exact + counted.equal + counted.later, 300);
-    assert!(counted.exact >= 240, "{counted:?}");
+    assert_eq!(counted.exact + counted.equal + counted.later + counted.faded, 300);
+    assert!(counted.exact >= 270 && counted.faded <= 3, "{counted:?}");
 }

@@ -35,7 +35,7 @@ pub fn attend(
     let route = pass.route(Op::Attention);
     match route {
         Route::PerPosition | Route::Contiguous => {
-            (0..queries.dim(2)).for_each(|_| pass.called(Op::Attention, 1))
+            (0..queries.dim(2)).for_each(|_| pass.called(Op::Attention, 1));
         }
         _ => pass.called(Op::Attention, queries.dim(2)),
     }
