@@ -84,11 +84,26 @@ impl Gathered {
                     Journal::parse(&whole(input)?).map_err(|error| wrong(input, error.to_string()))?;
                 let (result, _) =
                     journal.ok_or_else(|| wrong(input, "its header is not whole".to_owned()))?;
+                cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
                 self.sweeps.push(From { file: input.name.clone(), result });
             }
             Kind::Transcript | Kind::Experiment | Kind::Trail | Kind::Remedy | Kind::Other => {}
         }
         Ok(())
+    }
+}
+
+/// The most cells of a sweep: its header says how many there are, and nobody runs more.
+const MOST_CELLS: usize = 1_000_000;
+
+/// Lengths, seeds and widths multiply: a short header may ask for more cells than memory has.
+fn cells_in_bounds(journal: &Journal) -> Result<(), String> {
+    let definition = &journal.header.definition;
+    let sizes = [definition.lengths.len(), definition.seeds.len(), definition.widths.len()];
+    let cells = sizes.into_iter().try_fold(1_usize, usize::checked_mul);
+    match cells.filter(|cells| *cells <= MOST_CELLS) {
+        Some(_) => Ok(()),
+        None => Err(format!("it lists more than {MOST_CELLS} lengths × seeds × widths; is this a sweep?")),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod cause;
 mod committed;
+mod damaged;
 mod hostile;
 mod made;
 mod numbers;

@@ -101,8 +101,9 @@ fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
     let pairings: Vec<_> = arm.sequences.iter().filter_map(|one| one.against.as_ref()).collect();
     let identical = pairings.iter().filter(|one| one.verdict.exit_code() == 0).count();
     let rows: Vec<_> = pairings.iter().filter_map(|one| one.rows.as_ref()).collect();
-    let (compared, differ) =
-        rows.iter().fold((0, 0), |(all, differ), rows| (all + rows.rows, differ + rows.bytes_differ));
+    let (compared, differ) = rows.iter().fold((0, 0), |(all, differ): (usize, usize), rows| {
+        (all.saturating_add(rows.rows), differ.saturating_add(rows.bytes_differ))
+    });
     let of = |part: u64, all: u64| if all == 0 { DASH.to_owned() } else { format!("{part} of {all}") };
     let stream = run.and_then(|run| run.stream.as_ref());
     vec![

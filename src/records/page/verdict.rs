@@ -96,11 +96,11 @@ fn extent(judgement: &crate::results::stored::Judgement) -> String {
     let pairings = || {
         judgement.arms.iter().flat_map(|arm| &arm.sequences).filter_map(|sequence| sequence.against.as_ref())
     };
-    let tokens: usize = pairings().map(|pairing| pairing.past_prompt).sum();
     let rows = || pairings().filter_map(|pairing| pairing.rows.as_ref());
-    let (compared, differ): (usize, usize) =
-        (rows().map(|rows| rows.rows).sum(), rows().map(|rows| rows.bytes_differ).sum());
-    let rounds: u64 = judgement.arms.iter().map(|arm| arm.compared.rounds).sum();
+    let tokens = total(pairings().map(|pairing| pairing.past_prompt));
+    let (compared, differ) =
+        (total(rows().map(|rows| rows.rows)), total(rows().map(|rows| rows.bytes_differ)));
+    let rounds = judgement.arms.iter().fold(0, |sum: u64, arm| sum.saturating_add(arm.compared.rounds));
     let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
         "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes; {rounds} rounds judged",
@@ -109,4 +109,9 @@ fn extent(judgement: &crate::results::stored::Judgement) -> String {
         many(tokens, "token"),
         many(compared, "row"),
     )
+}
+
+/// A sum of counts from files, which may be anything.
+fn total(counts: impl Iterator<Item = usize>) -> usize {
+    counts.fold(0, usize::saturating_add)
 }

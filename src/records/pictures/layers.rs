@@ -5,11 +5,18 @@ use crate::results::bisect::{Bisected, HeatRow};
 
 /// The most rows; the first ones are those around the place where it begins.
 const MOST_ROWS: usize = 40;
+/// The most layers that a column each can show.
+const MOST_LAYERS: usize = 400;
 
 /// A line a kept row, a column a layer, the logits last; nothing where no layer was looked at.
 #[must_use]
 pub fn grid(bisected: &Bisected) -> Option<Grid> {
-    let layers = bisected.heat.iter().map(|row| row.layers.len()).max().filter(|layers| *layers > 0)?;
+    let layers = bisected
+        .heat
+        .iter()
+        .map(|row| row.layers.len())
+        .max()
+        .filter(|layers| (1..=MOST_LAYERS).contains(layers))?;
     let shown = &bisected.heat[..bisected.heat.len().min(MOST_ROWS)];
     let lines = shown.iter().map(|row| GridLine {
         name: format!("round {} row {}, pos. {}", row.round, row.row, row.position),

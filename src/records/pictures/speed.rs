@@ -9,6 +9,8 @@ const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 300.0;
 const BOTTOM: f64 = 238.0;
 const TOP: f64 = 62.0;
+/// The most widths that fit.
+const MOST_ARMS: usize = 24;
 
 /// A panel: left and right end, lowest and highest value.
 struct Panel {
@@ -41,10 +43,10 @@ impl Panel {
     }
 }
 
-/// Draws a measurement; nothing without an arm.
+/// Draws a measurement; nothing without an arm, or where there are more than fit.
 #[must_use]
 pub fn draw(bench: &Bench) -> Option<Canvas> {
-    if bench.arms.is_empty() || !bench.floor.is_finite() {
+    if !(1..=MOST_ARMS).contains(&bench.arms.len()) || !bench.floor.is_finite() {
         return None;
     }
     let mut canvas = Canvas::new("speed", "Speed and acceptance by width", &alt(bench), (WIDTH, HEIGHT));
@@ -110,8 +112,8 @@ fn accepted(canvas: &mut Canvas, bench: &Bench) {
 #[must_use]
 pub fn share(bench: &Bench, width: usize) -> Option<f64> {
     let runs = || bench.experiment.runs.iter().filter(move |run| run.width == Some(width));
-    let (accepted, drafted) =
-        (runs().map(|run| run.accepted).sum::<u64>(), runs().map(|run| run.drafted).sum::<u64>());
+    let accepted = runs().fold(0, |sum: u64, run| sum.saturating_add(run.accepted));
+    let drafted = runs().fold(0, |sum: u64, run| sum.saturating_add(run.drafted));
     (drafted > 0).then(|| whole(accepted) / whole(drafted))
 }
 
