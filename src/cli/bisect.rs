@@ -140,7 +140,7 @@ impl BisectArgs {
         } else {
             Vec::new()
         };
-        let script = &scripts[chosen(&screened)].1;
+        let (label, script) = &scripts[chosen(&screened)];
         let folder = self.folder(&settled);
         let key = key(&settled, &question_text(&settled, &stage, &scripts, self.repeat)?);
         let machine = Machine::named(&machine_parts().0, &machine_parts().1, &machine_parts().2);
@@ -164,7 +164,7 @@ impl BisectArgs {
         let mut answers = bisect(&stage, script, ask, &mut trail).map_err(failure)?;
         (answers.cost.weight_bytes, answers.cost.peak_bytes) = (weights, Some(peak_memory()));
         bar.finish();
-        let about = About { settled: &settled, stage: &stage, script, screened, key: &key };
+        let about = About { settled: &settled, stage: &stage, label, script, screened, key: &key };
         let bisected = self.bisected(about, answers);
         self.finish(&bisected, &folder)
     }
@@ -244,7 +244,7 @@ impl BisectArgs {
     }
 
     fn bisected(&self, about: About<'_, '_>, answers: Answers) -> Bisected {
-        let About { settled, stage, script, screened, key } = about;
+        let About { settled, stage, label, script, screened, key } = about;
         let planted: Vec<String> = settled.plants.iter().map(ToString::to_string).collect();
         let class = told(answers.class, &planted, &answers);
         let remarks = remarks(settled, &planted, &answers);
@@ -260,7 +260,7 @@ impl BisectArgs {
             model: key.model.clone(),
             machine: format!("{}, exactness {}", key.machine, key.program),
             question: Question {
-                rounds: settled.rounds.says(),
+                rounds: format!("{}, {} {label}", settled.rounds.says(), settled.rounds.labelled()),
                 width: script.width() as u64,
                 prompt: script.prompt.len() as u64,
                 tokens: script.tokens() as u64,
@@ -294,6 +294,7 @@ impl BisectArgs {
 struct About<'a, 'm> {
     settled: &'a Settled,
     stage: &'a Stage<'m>,
+    label: &'a str,
     script: &'a Script,
     screened: Vec<Screened>,
     key: &'a Key,
