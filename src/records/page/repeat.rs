@@ -3,7 +3,7 @@
 use super::document::{Block, Section};
 use crate::records::Settings;
 use crate::records::gather::Gathered;
-use std::fmt::Write as _;
+use crate::results::quoted::quoted;
 
 /// The section.
 #[must_use]
@@ -51,7 +51,7 @@ fn printed(command: &[String], file: &str) -> String {
         return quoted(command);
     }
     let name = file.rsplit('/').next().unwrap_or(file).to_owned();
-    format!("{} > {}", quoted(command), quote(&name))
+    format!("{} > {}", quoted(command), quoted(&[name]))
 }
 
 /// A sweep's definition as its command line.
@@ -76,44 +76,4 @@ fn swept(definition: &crate::results::sweep::Definition) -> String {
     words.extend(definition.plants.iter().map(|plant| format!("--plant={plant}")));
     words.extend(["--out".to_owned(), "sweep".to_owned()]);
     quoted(&words)
-}
-
-/// Words as a shell reads them back.
-pub(super) fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn quote(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=+@%".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    if !word.contains(char::is_control) {
-        return format!("'{}'", word.replace('\'', "'\\''"));
-    }
-    let mut text = String::from("$'");
-    for letter in word.chars() {
-        match letter {
-            '\n' => text.push_str("\\n"),
-            '\t' => text.push_str("\\t"),
-            '\'' | '\\' => text.extend(['\\', letter]),
-            letter if letter.is_control() => {
-                // Writing into a String cannot fail.
-                let _ = write!(text, "\\u{:04x}", u32::from(letter));
-            }
-            letter => text.push(letter),
-        }
-    }
-    text + "'"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn a_shell_reads_the_words_back() {
-        let words = ["exactness", "--prompt", "it's a\nline", "a b", "", "$HOME"].map(str::to_owned);
-        assert_eq!(quoted(&words), r"exactness --prompt $'it\'s a\nline' 'a b' '' '$HOME'");
-    }
 }
