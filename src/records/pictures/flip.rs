@@ -73,10 +73,19 @@ fn one(canvas: &mut Canvas, top: f64, name: &str, flip: &Judged) {
     }
 }
 
-/// Verdict and gap.
+/// Verdict and gap; the table has the gap with all its digits.
 fn beside(flip: &Judged) -> String {
-    let gap = flip.gap.or(flip.reported_gap).map_or_else(String::new, |gap| format!(", gap {gap}"));
+    let gap = flip.gap.or(flip.reported_gap);
+    let gap = gap.map_or_else(String::new, |gap| format!(", gap {}", digits(gap)));
     format!("{}{gap}", flip.verdict)
+}
+
+/// A few digits of a number, whatever its size.
+fn digits(number: f64) -> String {
+    if number.abs() < 0.001 && number.to_bits() != 0 {
+        return format!("{number:.1e}");
+    }
+    format!("{number:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn no_ratio(flip: &Judged) -> String {
@@ -97,4 +106,15 @@ fn alt(flips: &[Flip<'_>]) -> String {
     let more = flips.len().saturating_sub(MOST_TOLD);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("{}{more}.", told.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::digits;
+
+    #[test]
+    fn gaps_have_a_few_digits() {
+        let gaps = [0.0625, 0.049_999_999_9, 2.0, 0.0, 0.000_012_34, 1.5].map(digits);
+        assert_eq!(gaps, ["0.0625", "0.05", "2", "0", "1.2e-5", "1.5"]);
+    }
 }
