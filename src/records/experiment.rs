@@ -14,7 +14,7 @@ use crate::results::comparing::{Contestant, Field};
 use crate::results::judgement::JUDGEMENT_VERSION;
 use crate::results::outcomes::null_arms;
 use crate::results::{Judgement, judging, stored};
-use crate::transcript::digest::stream_sha256;
+use crate::transcript::digest::{sha256, stream_sha256};
 use crate::transcript::read::Reader;
 use crate::transcript::writer::rows_path;
 use crate::transcript::{Arm, ArmKind, Header, Line, ReadError};
@@ -47,6 +47,8 @@ pub struct Run {
     pub prompts: usize,
     /// Ids of all prompts, where they are known.
     pub prompt_ids: Option<usize>,
+    /// SHA-256 over all prompts.
+    pub prompts_sha256: Option<String>,
     /// SHA-256 over all streams.
     pub stream: Option<String>,
     /// Prompts of a repeat, and those at which it differs from its run.
@@ -74,6 +76,7 @@ impl Run {
             header,
             prompts: arm.sequences.len(),
             prompt_ids: ids.sum(),
+            prompts_sha256: serde_json::to_vec(&arm.header.prompts).ok().map(|prompts| sha256(&prompts)),
             stream: streams.filter(|all| !all.is_empty()).map(|all| stream_sha256(&all.concat())),
             null: None,
             keeps_bytes: rows_path(&arm.path).is_file(),

@@ -156,3 +156,21 @@ fn a_null_arm_that_differs_is_not_comparable() {
         "{page}"
     );
 }
+
+#[test]
+fn runs_with_and_without_rows_are_the_observer_control() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    let row = |index: usize| vec![f32::from(u8::try_from(index).unwrap()), 1.0];
+    let seen = Run { stream: stream(30), row: Some(&row), ..Run::default() };
+    seen.write(&data.join("seen"), "classic.jsonl");
+    Run { stream: stream(30), ..Run::default() }.write(&data.join("unseen"), "classic.jsonl");
+    // Another prompt is another question: this run is no control of the others.
+    let other = json!({"prompts": [{"sequence": 0, "ids": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}]});
+    let asked = Run { stream: parted(&stream(30), 4), header: other, ..Run::default() };
+    asked.write(&data.join("other"), "classic.jsonl");
+    assert_eq!(report(&data, &out).code, 0);
+    let page = read(&out, "report.md");
+    let line = "| ../data/unseen/classic.jsonl | ../data/seen/classic.jsonl | identical |";
+    assert!(page.contains(line) && !page.contains("| differ |"), "{page}");
+}

@@ -1,7 +1,7 @@
 //! Numbers of a record against counts made here from the raw lines, and the results that have no transcript.
 
 use super::{read, report, repository};
-use crate::kit::rewrite;
+use crate::kit::{exactness, rewrite};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -148,4 +148,27 @@ fn a_sweep_is_read_from_its_journal() {
     assert!(page.starts_with("# record: differs\n"), "{page}");
     assert!(page.contains("Width 4 differs in 1 of 2 measured cells, at length 16"), "{page}");
     assert!(read(&out, "sweep.svg").contains("3 comparisons equal, 1 different, 0 not made."));
+}
+
+#[test]
+fn a_stored_comparison_says_what_its_transcripts_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    let of = |name: &str| repository("reports/gpu-first-contact/data/demo").join(name);
+    let (arm, classic) = (of("w8.jsonl"), of("classic.jsonl"));
+    let words =
+        ["compare".into(), arm.clone(), "--against".into(), classic, "--format".into(), "json".into()];
+    let compared = exactness(&words);
+    assert_eq!(compared.code, 1, "{}", compared.err);
+    rewrite(&data.join("compare.json"), compared.out.as_bytes());
+    assert_eq!(report(&data, &out).code, 0);
+    let page = read(&out, "report.md");
+    assert!(page.starts_with("# record: undecided\n"), "{page}");
+    assert!(page.contains("As stored in ../data/compare.json:"), "{page}");
+    let parts = format!(
+        "| w8 | {} | 3 | 15 | 64 | 15 | 11 | 1 | 128 | 13 | 11 | 15 of 16 | 1 of 16 |",
+        arm.display()
+    );
+    assert!(page.contains(&parts), "{page}");
+    assert!(page.contains("rows: no arm and its reference"), "no row is known without the transcripts");
 }

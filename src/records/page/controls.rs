@@ -64,20 +64,15 @@ fn nulls(all: &[Experiment]) -> Vec<Block> {
     blocks
 }
 
-/// Runs of one command line's arm that were recorded with and without rows, and have the same stream.
+/// Runs that decode the same thing, once with their rows recorded and once without: their streams have to be equal.
 fn observer(all: &Gathered) -> Vec<Block> {
-    // The arm, its prompts' count and its model decide what is decoded; whether rows were recorded must not.
-    type Key<'a> = (&'a str, Option<&'a str>, Option<i64>, usize, Option<usize>);
-    let mut watched: BTreeMap<Key<'_>, [Option<&Run>; 2]> = BTreeMap::new();
-    let first = |run: &&Run| run.header.repeat.unwrap_or(0) == 0;
-    for (one, run) in
-        all.experiments.iter().flat_map(|one| one.runs.iter().filter(first).map(move |run| (one, run)))
-    {
-        let digest = run.header.model.as_ref().and_then(|model| model.digest.as_deref());
-        let key = (run.header.arm.as_str(), digest, run.header.max_tokens, run.prompts, run.prompt_ids);
-        let rows =
-            one.judgement.arms.iter().find(|arm| arm.file == run.file).map_or(0, |arm| arm.compared.rows);
-        watched.entry(key).or_default()[usize::from(rows > 0)] = Some(run);
+    let mut watched: BTreeMap<String, [Option<&Run>; 2]> = BTreeMap::new();
+    for one in &all.experiments {
+        for run in one.runs.iter().filter(|run| run.header.repeat.unwrap_or(0) == 0) {
+            let judged = one.judgement.arms.iter().find(|arm| arm.file == run.file);
+            let rows = judged.map_or(0, |arm| arm.compared.rows);
+            watched.entry(what_is_decoded(run)).or_default()[usize::from(rows > 0)] = Some(run);
+        }
     }
     let mut table = Table::new().text("without rows").text("with rows").text("streams");
     for pair in watched.into_values() {
@@ -85,17 +80,31 @@ fn observer(all: &Gathered) -> Vec<Block> {
         let same = without.stream.is_some() && without.stream == with.stream;
         table.row([without.file.as_str(), &with.file, if same { "identical" } else { "differ" }]);
     }
-    if table.is_empty() {
-        let says = "observer control: no arm was recorded both with and without its rows (--rows=none), so that nothing here \
-                    shows that recording changes no token";
-        // A bisect looks at both sides and without looking, and says so in its controls.
-        return if all.experiments.is_empty() || !all.bisects.is_empty() {
-            Vec::new()
-        } else {
-            vec![Block::missing(says)]
-        };
+    if !table.is_empty() {
+        let says = "Recording rows against not recording them (observer control):";
+        return vec![Block::text(says), Block::named(table)];
     }
-    vec![Block::text("Recording rows against not recording them (observer control):"), Block::named(table)]
+    // A bisect looks at both sides and walks them unseen, and says so in its own controls.
+    if all.experiments.is_empty() || !all.bisects.is_empty() {
+        return Vec::new();
+    }
+    vec![Block::missing(
+        "observer control: no arm was recorded both with and without its rows (--rows=none), so that nothing here shows \
+         that recording changes no token",
+    )]
+}
+
+/// Everything in a header that decides which tokens come out.
+fn what_is_decoded(run: &Run) -> String {
+    let header = &run.header;
+    let plants = header.command.as_deref().map(planted);
+    format!(
+        "{:?}",
+        (
+            (&header.arm, header.width, &header.drafter, header.seed, &header.routes, plants),
+            (&run.prompts_sha256, header.max_tokens, header.ignore_eos, &header.model, &header.backend),
+        )
+    )
 }
 
 /// Faults that were put in on purpose stand before anything that they explain.
