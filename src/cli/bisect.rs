@@ -3,7 +3,7 @@
 use super::check_algebra::Format;
 use super::console::{self, Progress};
 use super::exit::Failure;
-use super::experiment::{refuse_misplaced, stopped, width};
+use super::experiment::{RewindArg, refuse_misplaced, stopped, width};
 use super::model::{Loaded, ModelArgs};
 use super::prompted::PromptArgs;
 use super::rounds::{self, Rounds};
@@ -62,9 +62,9 @@ pub struct BisectArgs {
     /// How the verify block computes, as in `delta=chunked`; with --from the transcript's own unless given.
     #[arg(long, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
     routes: Option<Routes>,
-    /// Restore the state before the block and run the accepted rows again, instead of keeping the state of each row.
-    #[arg(long)]
-    replay: bool,
+    /// How recurrent states go back to the accepted row.
+    #[arg(long, value_enum, default_value_t = RewindArg::Keep)]
+    rewind: RewindArg,
     /// Prompt ids fed at once.
     #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     prefill_chunk: u32,
@@ -230,7 +230,7 @@ impl BisectArgs {
             chain,
             block: settled.block.as_ref().map_or(chain, |block| &block.model),
             routes: settled.routes.clone(),
-            rewind: if self.replay { Rewind::Replay } else { Rewind::KeepStates },
+            rewind: self.rewind.rewind(),
             prefill_chunk: self.prefill_chunk as usize,
             banned: if self.ignore_eos { chain.config().end_ids.clone() } else { Vec::new() },
             plants: settled.plants.clone(),

@@ -90,7 +90,7 @@ impl Rounds {
         if recorded.is_some_and(|digest| digest != loaded.checkpoint.digest()) {
             let name = arm.header.model.as_ref().and_then(|model| model.name.clone()).unwrap_or_default();
             return refuse(format!(
-                "it is of the model {name:?} and not of {}; give --model",
+                "it is of {name:?}, whose weights are not those of {}; give --model",
                 loaded.checkpoint.name()
             ));
         }

@@ -145,12 +145,12 @@ fn what_it_cannot_use_is_one_line() {
     insta::assert_snapshot!(refused(&["--from", &path("noids.jsonl")], 3), @"error: failed to replay DIR/run/noids.jsonl: sequence 0: the ids of its prompt are not known");
     insta::assert_snapshot!(refused(&["--from", &path("foreign.jsonl")], 3), @r#"error: failed to replay DIR/run/foreign.jsonl: it is of "tiny-random-qwen35", whose weights are not those of tiny-random-qwen35; give --model"#);
     insta::assert_snapshot!(refused(&["--patterns", "1;x"], 2), @r#"error: invalid value '1;x' for '--patterns <COUNTS;…>': "x" is no count of rows; patterns are written as in '1;2;3;1,3'"#);
-    let prompt = |more: &[&str]| [&["--prompt-ids", "5,6,7"], more].concat();
-    let wide = refused(&prompt(&["--patterns", "1;5", "--width", "4"]), 2);
+    let prompt = ["--prompt-ids", "5,6,7"];
+    let wide = refused(&[&prompt[..], &["--patterns", "1;5", "--width", "4"]].concat(), 2);
     insta::assert_snapshot!(wide, @"error: failed to read --patterns: a pattern keeps 5 rows of a block of 4; kept rows are 1 to the width");
     insta::assert_snapshot!(refused(&["--from", "x", "--width", "4"], 2), @"error: the argument '--from <TRANSCRIPT>' cannot be used with '--width <N>'");
-    let other = refused(&prompt(&["--width", "4", "--block-model", LLAMA]), 2);
+    let other = refused(&[&prompt[..], &["--width", "4", "--block-model", LLAMA]].concat(), 2);
     insta::assert_snapshot!(other, @"error: failed to use --block-model: its layers or sizes are not those of --model");
-    let plant = refused(&prompt(&["--width", "4", "--plant", "op=o_proj,layer=1"]), 2);
+    let plant = refused(&[&prompt[..], &["--width", "4", "--plant", "op=o_proj,layer=1"]].concat(), 2);
     insta::assert_snapshot!(plant, @"error: failed to plant op=o_proj,layer=1,ulp=1: layer 1 has no o_proj");
 }
