@@ -160,13 +160,13 @@ fn rows(script: &Script, number: usize, (left, right): (&Rows, &Rows)) -> Result
     Ok(left.chosen.iter().zip(&right.chosen).enumerate().map(row).collect())
 }
 
-/// The first row from which another token was chosen than its bytes choose: by the replayed block under equal bytes,
-/// or by the arm that is replayed.
+/// The first row with equal bytes from which another token was chosen than plain decoding chooses: by the replayed
+/// block, or by the arm that is replayed. Of rows that differ nothing is said: they may well choose otherwise.
 fn chose_otherwise(seen: &[RowSeen], chosen: &[TokenId]) -> Option<RowSeen> {
-    let others = seen.iter().zip(chosen).filter_map(|(row, arm)| {
-        let replayed = row.differing == 0 && !row.same_choice();
-        let other = RowSeen { chosen: (row.chosen.0, *arm), ..row.clone() };
-        if replayed { Some(row.clone()) } else { (row.chosen.1 != *arm).then_some(other) }
+    let equal = seen.iter().zip(chosen).filter(|(row, _)| row.differing == 0);
+    let others = equal.filter_map(|(row, arm)| {
+        let other = if row.same_choice() { *arm } else { row.chosen.1 };
+        (other != row.chosen.0).then(|| RowSeen { chosen: (row.chosen.0, other), ..row.clone() })
     });
     { others }.next()
 }

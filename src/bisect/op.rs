@@ -91,10 +91,11 @@ fn amplitude(chain: &Seen, block: &Seen, found: &Frontier) -> Result<Amplitude> 
         let (left, right) = both.ok_or_else(|| unseen(block.site))?;
         (left.clone(), rows_of(right, block.site.op.row_axis(), row, row + 1)?)
     };
-    // What is no float, ids say, is compared as words; only its bytes mean something then.
-    let dtype = Bits::parse(dtype_name(left.dtype())).unwrap_or(Bits::F32);
-    let bits = bits::compare(dtype, &bytes_of(&left)?, &bytes_of(&right)?);
-    Ok(Amplitude::of(&bits.map_err(|error| Error::Request(error.to_string()))?))
+    let float = Bits::parse(dtype_name(left.dtype()));
+    let bits = bits::compare(float.unwrap_or(Bits::F32), &bytes_of(&left)?, &bytes_of(&right)?);
+    let amplitude = Amplitude::of(&bits.map_err(|error| Error::Request(error.to_string()))?);
+    // Of what is no float, the numbers of experts say, only the bytes mean something.
+    Ok(if float.is_some() { amplitude } else { Amplitude { max_ulps: 0, max_abs: 0.0, ..amplitude } })
 }
 
 fn unseen(site: Site) -> Error {

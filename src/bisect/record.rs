@@ -6,7 +6,7 @@ use super::instrument::{Export, Input, Seen};
 use super::layer::Looked;
 use super::lockstep::Pair;
 use super::op;
-use super::reproducer::{About, Call, Error, Reproducer, Result, Which};
+use super::reproducer::{About, Call, Error, Folder, Reproducer, Result, Which};
 use super::script::Script;
 use super::side::{Kind, Stage, Start};
 use crate::engine::attention::{by_route, scale};
@@ -27,7 +27,7 @@ pub(super) struct Written<'a> {
     pub(super) about: &'a About,
 }
 
-/// Writes the folder.
+/// Writes the folder; true when it shows the difference.
 ///
 /// # Errors
 /// When a call cannot be exported, or the folder cannot be written.
@@ -37,7 +37,7 @@ pub(super) fn record(
     looked: &Looked,
     operation: &Operation,
     written: &Written<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     let order = looked.block.seen.iter().position(|seen| seen.site.to_string() == operation.site);
     let missing = || Error::Call { side: Which::Block, says: "it was not looked at".to_owned() };
     let block = &looked.block.seen[order.ok_or_else(missing)?];
@@ -54,7 +54,8 @@ pub(super) fn record(
     let mut to = Rc::into_inner(to).ok_or_else(missing)?.into_inner();
     to.went_on_with(Which::Chain, &row_bytes(chain, 0, operation)?)?;
     to.went_on_with(Which::Block, &row_bytes(block, row, operation)?)?;
-    to.finish(written.about)
+    to.finish(written.about)?;
+    Ok(Folder::open(written.folder)?.index().outside.differing_bytes > 0)
 }
 
 /// The row as the model went on with it.

@@ -326,7 +326,15 @@ impl Bisect<'_, '_> {
             let looked = own.look()?;
             let written = Written { folder, about: &about };
             let made = record(about_run, &start, looked, operation, &written);
-            let answer = made.map(|()| folder.display().to_string()).map_err(|error| error.to_string());
+            let answer = match made {
+                Ok(true) => Ok(folder.display().to_string()),
+                Ok(false) => Err(format!(
+                    "Run by itself ({}) it gives equal bytes: what parts it lies outside of its kernels, as a planted \
+                     fault does.",
+                    folder.display()
+                )),
+                Err(error) => Err(format!("The operation could not be written down by itself: failed to {error}.")),
+            };
             Ok(Costed { answer, fed: (0, 0) })
         })?;
         Ok(Some(answer.answer))
@@ -372,23 +380,40 @@ fn mixer(mixer: &Mixer) -> &'static str {
     }
 }
 
-/// What parted. The prompt comes first, whatever follows.
+/// What parted. The prompt comes first, whatever follows; then whatever comes first in the order of rounds and rows.
 fn class(answers: &Answers, live: bool) -> Class {
     if answers.prefill.state.is_some() {
         return Class::Prefill;
     }
-    let other_first = answers.prefill.tokens.0 != answers.prefill.tokens.1;
-    match (&answers.seen, &answers.rows.selection) {
-        (None, _) if other_first => Class::Selection,
-        (None, selection) => unparted(selection.is_some(), answers.rows.unlike_recorded, live),
-        (Some(seen), _) if !seen.sites.valid || !seen.inherited.is_empty() => Class::InvalidCapture,
-        (Some(seen), _) => seen.rewind.as_ref().map_or(Class::Operation, rewind::class),
+    if answers.prefill.tokens.0 != answers.prefill.tokens.1 {
+        return Class::Selection;
     }
+    let Some(seen) = &answers.seen else {
+        return unparted(answers.rows.selection.is_some(), answers.rows.unlike_recorded, live);
+    };
+    if !seen.sites.valid || !seen.inherited.is_empty() {
+        return Class::InvalidCapture;
+    }
+    let place = match &seen.operation {
+        Some(operation) => (operation.round, operation.row),
+        None => (seen.sites.round, u64::MAX),
+    };
+    let chosen = answers.rows.selection.as_ref().map(|row| (row.round, row.row));
+    if chosen.is_some_and(|chosen| chosen < place) && reproduced(answers.rows.unlike_recorded, live) {
+        return Class::Selection;
+    }
+    seen.rewind.as_ref().map_or(Class::Operation, rewind::class)
 }
 
-/// What equal rows and states come to: recorded rounds count only where their rows have the recorded bytes.
+/// Whether what the arm chose was chosen from the bytes that are here: recorded rounds count only where their rows have
+/// the recorded bytes.
+fn reproduced(unlike_recorded: Option<(u64, u64)>, live: bool) -> bool {
+    live || matches!(unlike_recorded, Some((0, _)))
+}
+
+/// What equal rows and states come to.
 fn unparted(selection: bool, unlike_recorded: Option<(u64, u64)>, live: bool) -> Class {
-    let reproduced = live || matches!(unlike_recorded, Some((0, _)));
+    let reproduced = reproduced(unlike_recorded, live);
     match (selection, unlike_recorded) {
         (_, Some((1.., _))) => Class::NotReproduced,
         (true, _) if reproduced => Class::Selection,

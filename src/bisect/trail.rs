@@ -52,6 +52,11 @@ impl TrailFile {
     /// # Errors
     /// When the file is no trail, another question's, in use, or cannot be read or written.
     pub fn open(path: &Path, key: Key) -> Result<Self, TrailFileError> {
+        let other = |data: &std::fs::Metadata| !data.is_file();
+        if std::fs::metadata(path).is_ok_and(|data| other(&data)) {
+            let source = std::io::Error::other("it is no regular file");
+            return Err(TrailFileError::Read { path: path.to_owned(), source });
+        }
         let mut file = Appender::held(path)?;
         let bytes = std::fs::read(path);
         let bytes = bytes.map_err(|source| TrailFileError::Read { path: path.to_owned(), source })?;

@@ -21,6 +21,7 @@ use crate::engine::raw::{active_memory, peak_memory};
 use crate::engine::routes::{Defaults, Routes};
 use crate::engine::rows::dtype_name;
 use crate::probe::dispatch::Machine;
+use crate::results::Word;
 use crate::results::bisect::{BISECT_VERSION, Bisected, Class, Key, Question, Reading, Screened};
 use crate::transcript::clock;
 use crate::transcript::digest::sha256;
@@ -62,9 +63,9 @@ pub struct BisectArgs {
     /// How the verify block computes, as in `delta=chunked`; with --from the transcript's own unless given.
     #[arg(long, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
     routes: Option<Routes>,
-    /// How recurrent states go back to the accepted row.
-    #[arg(long, value_enum, default_value_t = RewindArg::Keep)]
-    rewind: RewindArg,
+    /// How recurrent states go back to the accepted row; with --from as recorded, else keep.
+    #[arg(long, value_enum)]
+    rewind: Option<RewindArg>,
     /// Prompt ids fed at once.
     #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     prefill_chunk: u32,
@@ -116,6 +117,7 @@ struct Settled {
     block: Option<Loaded>,
     rounds: Rounds,
     routes: Routes,
+    rewind: Rewind,
     plants: Vec<Plant>,
 }
 
@@ -141,7 +143,7 @@ impl BisectArgs {
             Vec::new()
         };
         let script = &scripts[chosen(&screened)];
-        let folder = self.folder(&settled);
+        let folder = self.folder(&settled)?;
         let key = key(&settled, &question_text(&settled, &stage, &scripts, self.repeat)?);
         let machine = Machine::named(&machine_parts().0, &machine_parts().1, &machine_parts().2);
         let mut trail = TrailFile::open(&folder.join("trail.jsonl"), key.clone()).map_err(trail_failure)?;
@@ -191,13 +193,14 @@ impl BisectArgs {
             .map(|folder| ModelArgs { model: Some(folder.clone()), dtype: self.model.dtype }.load());
         let block = block.transpose()?;
         let rounds = self.which_rounds(&loaded)?;
-        let routes = self.routes.clone().or_else(|| rounds.routes()).unwrap_or_default();
-        let plants = if self.plants.is_empty() { rounds.plants() } else { self.plants.clone() };
+        let routes = self.routes.clone().map_or_else(|| rounds.routes(), Ok)?;
+        let plants = if self.plants.is_empty() { rounds.plants()? } else { self.plants.clone() };
+        let rewind = self.rewind.or(rounds.rewind()).unwrap_or(RewindArg::Keep).rewind();
         refuse_misplaced(&routes, &plants, loaded.model.config())?;
         if let Some(block) = &block {
             refuse_other_shape(&loaded, block)?;
         }
-        Ok(Settled { loaded, block, rounds, routes, plants })
+        Ok(Settled { loaded, block, rounds, routes, rewind, plants })
     }
 
     fn which_rounds(&self, loaded: &Loaded) -> Result<Rounds, Failure> {
@@ -220,7 +223,7 @@ impl BisectArgs {
             return Rounds::recorded(&path, loaded);
         }
         console::note(
-            "note: no rounds were named and no transcript here differs; a live arm at width 4 is run",
+            "note: no rounds were named and no transcript of this model here differs; a live arm at width 4 is run",
         );
         Ok(Rounds::live(4, recording, self.prompts.read(loaded)?))
     }
@@ -231,25 +234,42 @@ impl BisectArgs {
             chain,
             block: settled.block.as_ref().map_or(chain, |block| &block.model),
             routes: settled.routes.clone(),
-            rewind: self.rewind.rewind(),
+            rewind: settled.rewind,
             prefill_chunk: self.prefill_chunk as usize,
             banned: if self.ignore_eos { chain.config().end_ids.clone() } else { Vec::new() },
             plants: settled.plants.clone(),
         }
     }
 
-    fn folder(&self, settled: &Settled) -> PathBuf {
+    fn folder(&self, settled: &Settled) -> Result<PathBuf, Failure> {
         let stamp: String = clock::utc_now().chars().filter(char::is_ascii_alphanumeric).collect();
         let name = format!("{}-{stamp}", settled.loaded.checkpoint.name());
-        self.out.clone().unwrap_or_else(|| Path::new("bisects").join(name))
+        let folder = self.out.clone().unwrap_or_else(|| Path::new("bisects").join(name));
+        if folder.exists() && !folder.is_dir() {
+            let says =
+                format!("failed to write into {}: it is no folder; choose another --out", folder.display());
+            return Err(Failure::unavailable(says));
+        }
+        Ok(folder)
+    }
+
+    /// All sources are operations; of another place they say nothing.
+    fn unsourced(&self, class: Class) -> Option<String> {
+        let other = class.word() == Word::Differs && class != Class::Operation;
+        (self.further.all_sources && other).then(|| {
+            "--all-sources lists operations, and what parted first is none; treat that first.".to_owned()
+        })
     }
 
     fn bisected(&self, about: About<'_, '_>, answers: Answers) -> Bisected {
         let About { settled, stage, scripts, script: (label, script), screened, key } = about;
         let proposed = scripts.iter().any(|(_, script)| script.width() > 1);
         let planted: Vec<String> = settled.plants.iter().map(ToString::to_string).collect();
-        let class = told(answers.class, &planted, &answers, settled.rounds.asked_width() > 1 && !proposed);
+        let broken = settled.rounds.broken();
+        let class = told(answers.class, &planted, &answers, (!proposed, broken.is_some()));
         let mut remarks = remarks(settled, &planted, &answers);
+        remarks.extend(broken);
+        remarks.extend(self.unsourced(class));
         remarks.extend(unproposed(scripts));
         let seen = answers.seen;
         let reading = self.patterns.as_ref().filter(|_| !screened.is_empty()).map(|_| Reading::of(&screened));
@@ -263,7 +283,7 @@ impl BisectArgs {
             model: key.model.clone(),
             machine: format!("{}, exactness {}", key.machine, key.program),
             question: Question {
-                rounds: format!("{}, {} {label}", settled.rounds.says(), settled.rounds.labelled()),
+                rounds: rounds_text(settled, label),
                 width: script.width() as u64,
                 prompt: script.prompt.len() as u64,
                 tokens: script.tokens() as u64,
@@ -304,18 +324,26 @@ struct About<'a, 'm> {
     key: &'a Key,
 }
 
+fn rounds_text(settled: &Settled, label: &str) -> String {
+    let block =
+        settled.block.as_ref().map(|block| format!(", blocks by the weights of {}", block.checkpoint.name()));
+    format!("{}, {} {label}{}", settled.rounds.says(), settled.rounds.labelled(), block.unwrap_or_default())
+}
+
 /// The script that is bisected: the one that parts at the earliest position, the first of equals; else the first.
 fn chosen(screened: &[Screened]) -> usize {
     let parting = screened.iter().enumerate().filter(|(_, line)| line.parts.is_some());
     parting.min_by_key(|(_, line)| line.first).map_or(0, |(index, _)| index)
 }
 
-/// A fault that was never met proves nothing by an equal run, and neither do blocks of one row.
-fn told(class: Class, planted: &[String], answers: &Answers, alone: bool) -> Class {
+/// A fault that was never met proves nothing by an equal run, and neither do blocks of one row, or rounds that are not
+/// what was recorded.
+fn told(class: Class, planted: &[String], answers: &Answers, (alone, broken): (bool, bool)) -> Class {
     let unmet = planted.iter().any(|plant| !answers.struck.contains(plant));
     match class {
         Class::Identical if unmet => Class::NotStruck,
         Class::Identical if alone => Class::Vacuous,
+        Class::Identical if broken => Class::NotReproduced,
         class => class,
     }
 }
@@ -332,7 +360,7 @@ fn unproposed(scripts: &[(String, Script)]) -> Option<String> {
 fn remarks(settled: &Settled, planted: &[String], answers: &Answers) -> Vec<String> {
     let mut says = Vec::new();
     if settled.block.is_some() {
-        says.push("The block computed with other weights; the prompt was fed to the chain's.".to_owned());
+        says.push("The prompt was fed to the chain's weights on both sides.".to_owned());
     }
     for plant in planted {
         let struck = answers.struck.contains(plant);
@@ -340,14 +368,12 @@ fn remarks(settled: &Settled, planted: &[String], answers: &Answers) -> Vec<Stri
             (false, Class::NotComparable) => continue,
             (false, _) => format!("The planted {plant} never struck: no round came to what it names."),
             (true, Class::Identical) => {
-                format!("The planted {plant} struck and changed no byte of a kept row or of a state.")
+                format!("The planted {plant} struck, and no byte of a kept row or of a state differs.")
             }
             (true, _) => format!("The planted {plant} struck."),
         });
     }
-    if let Some(Err(error)) = &answers.reproducer {
-        says.push(format!("The operation could not be written down by itself: failed to {error}."));
-    }
+    says.extend(answers.reproducer.as_ref().and_then(|made| made.clone().err()));
     says.extend(answers.rows.unlike_recorded.filter(|(unlike, _)| *unlike > 0).map(|(unlike, all)| {
         format!(
             "{unlike} of {all} recorded rows have other bytes than the replayed ones: they come from another machine, \

@@ -2,8 +2,9 @@
 
 use super::compare::contestant;
 use super::exit::Failure;
-use super::experiment::stopped;
+use super::experiment::{RewindArg, stopped};
 use super::model::Loaded;
+use crate::algebra::judge_arm;
 use crate::arms::PromptSet;
 use crate::bisect::live;
 use crate::bisect::script::{Script, ScriptError};
@@ -11,9 +12,11 @@ use crate::bisect::side::Stage;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::plant::Plant;
 use crate::engine::routes::{Defaults, Routes};
+use crate::engine::rows::dtype_name;
 use crate::results::comparing;
 use crate::transcript::format::Prompt;
 use crate::transcript::{Arm, ArmKind, TokenId};
+use clap::ValueEnum as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -87,12 +90,21 @@ impl Rounds {
             return refuse("it is of plain decoding and has no rounds; give the speculative arm".to_owned());
         }
         let recorded = arm.header.model.as_ref().and_then(|model| model.digest.clone());
-        if recorded.is_some_and(|digest| digest != loaded.checkpoint.digest()) {
+        let ours = loaded.checkpoint.digest();
+        if let Some(theirs) = recorded.filter(|digest| *digest != ours) {
             let name = arm.header.model.as_ref().and_then(|model| model.name.clone()).unwrap_or_default();
+            let short = |digest: &str| digest.chars().take(12).collect::<String>();
             return refuse(format!(
-                "it is of {name:?}, whose weights are not those of {}; give --model",
-                loaded.checkpoint.name()
+                "it is of {name:?} with the digest {}, and {} has {}; give the --model that it is of",
+                short(&theirs),
+                loaded.checkpoint.name(),
+                short(&ours)
             ));
+        }
+        let dtype = arm.header.model.as_ref().and_then(|model| model.dtype.clone());
+        let ours = dtype_name(loaded.model.dtype());
+        if let Some(theirs) = dtype.filter(|dtype| dtype != ours) {
+            return refuse(format!("it was computed in {theirs} and not in {ours}; give --dtype {theirs}"));
         }
         Ok(Self::Recorded { path: path.to_owned(), arm: Box::new(arm) })
     }
@@ -124,24 +136,15 @@ impl Rounds {
         !matches!(self, Self::Recorded { .. })
     }
 
-    /// Rows of the widest block that was asked for.
-    #[must_use]
-    pub fn asked_width(&self) -> usize {
-        match self {
-            Self::Recorded { arm, .. } => {
-                arm.header.width.and_then(|width| usize::try_from(width).ok()).unwrap_or(2)
-            }
-            Self::Patterns { width, .. } | Self::Live { width, .. } => *width,
-        }
-    }
-
     /// Where they come from.
     #[must_use]
     pub fn says(&self) -> String {
         match self {
             Self::Recorded { path, .. } => format!("rounds of {}", path.display()),
             Self::Patterns { patterns, width, .. } => {
-                format!("{} accept patterns in blocks of {width}", patterns.0.len())
+                let count = patterns.0.len();
+                let plural = if count == 1 { "" } else { "s" };
+                format!("{count} accept pattern{plural} in blocks of {width}")
             }
             Self::Live { width, .. } => format!("a live arm at width {width}"),
         }
@@ -158,27 +161,68 @@ impl Rounds {
     }
 
     /// The routes that were recorded.
-    #[must_use]
-    pub fn routes(&self) -> Option<Routes> {
-        match self {
-            Self::Recorded { arm, .. } => {
-                let told = arm.header.routes.as_deref()?;
-                // Headers begin with the defaults, which hold anyway.
-                let overrides = told.strip_prefix(Defaults::Verify.text()).unwrap_or(told);
-                overrides.parse().ok()
-            }
-            _ => None,
-        }
+    ///
+    /// # Errors
+    /// When they are none of this program's.
+    pub fn routes(&self) -> Result<Routes, Failure> {
+        let Self::Recorded { path, arm } = self else { return Ok(Routes::default()) };
+        let told = arm.header.routes.as_deref().unwrap_or_default();
+        // Headers begin with the defaults, which hold anyway.
+        let overrides = told.strip_prefix(Defaults::Verify.text()).unwrap_or(told);
+        overrides.parse().map_err(|error| {
+            not_comparable(format!("failed to replay {}: failed to {error}; give --routes", path.display()))
+        })
     }
 
     /// The faults that the recorded command planted.
+    ///
+    /// # Errors
+    /// When one of them is none that this program knows.
+    pub fn plants(&self) -> Result<Vec<Plant>, Failure> {
+        let Self::Recorded { path, .. } = self else { return Ok(Vec::new()) };
+        let read = |text: &str| {
+            text.parse().map_err(|error| {
+                not_comparable(format!(
+                    "failed to replay {}: failed to {error}; give --plant",
+                    path.display()
+                ))
+            })
+        };
+        self.recorded_values("--plant").map(read).collect()
+    }
+
+    /// How the recorded command let states go back.
     #[must_use]
-    pub fn plants(&self) -> Vec<Plant> {
-        let Self::Recorded { arm, .. } = self else { return Vec::new() };
-        let words = arm.header.command.as_deref().unwrap_or_default();
-        let apart = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| *word == "--plant");
-        let joined = words.iter().filter_map(|word| word.strip_prefix("--plant="));
-        apart.map(|(_, plant)| plant.as_str()).chain(joined).filter_map(|plant| plant.parse().ok()).collect()
+    pub(super) fn rewind(&self) -> Option<RewindArg> {
+        self.recorded_values("--rewind").next().and_then(|value| RewindArg::from_str(value, false).ok())
+    }
+
+    /// The values of a flag of the recorded command.
+    fn recorded_values<'a>(&'a self, flag: &'a str) -> impl Iterator<Item = &'a str> {
+        let words = match self {
+            Self::Recorded { arm, .. } => arm.header.command.as_deref().unwrap_or_default(),
+            _ => &[],
+        };
+        let before = std::iter::once(None).chain(words.iter().map(Some));
+        before.zip(words).filter_map(move |(before, word)| {
+            let apart = before.is_some_and(|before| before == flag).then_some(word.as_str());
+            apart.or_else(|| word.strip_prefix(flag)?.strip_prefix('='))
+        })
+    }
+
+    /// Which law the transcript breaks first, where it breaks one: its rewinds are driven as they should be.
+    #[must_use]
+    pub fn broken(&self) -> Option<String> {
+        let Self::Recorded { arm, .. } = self else { return None };
+        let judged = judge_arm(arm);
+        let finding = judged.sequences.iter().find_map(|one| one.finding.as_ref())?;
+        let round = finding.round.map(|round| format!(", round {round}"));
+        Some(format!(
+            "The transcript breaks the law {}{}: its rounds are driven with the rewinds that belong to them; \
+             check-algebra tells more.",
+            finding.law,
+            round.unwrap_or_default()
+        ))
     }
 
     /// The scripts, each with its label; at least one.

@@ -39,6 +39,25 @@ fn a_recorded_run_is_driven_again_with_the_faults_of_its_command() {
         serde_json::from_slice::<serde_json::Value>(&fs::read(out.join("bisect.json")).unwrap()).unwrap()
     );
 
+    // A transcript that breaks a law of rewinds is not driven as it was recorded, and is not called identical.
+    let sound = folder.path().join("sound");
+    assert_eq!(recorded(&sound, &["--width", "4", "--drafter", "cycle:1,0"]).code, 0);
+    let text = fs::read_to_string(sound.join("w4.jsonl")).unwrap().replacen(
+        "\"state_kept\":2",
+        "\"state_kept\":4",
+        1,
+    );
+    let broken = sound.join("broken.jsonl");
+    fs::write(&broken, text).unwrap();
+    let ran = bisect(&folder.path().join("broken"), &["--from", broken.to_str().unwrap()]);
+    assert_eq!((ran.code, &ran.json()["class"]), (3, &"not-reproduced".into()), "{}", ran.err);
+    assert!(
+        ran.json()["remarks"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("The transcript breaks the law state-kept, round 0")
+    );
+
     // The same file without the fault is not what was recorded: no cause is named.
     let text = fs::read_to_string(&from).unwrap().replace(",\"--plant\",\"fault=state-ahead\"", "");
     let stripped = folder.path().join("stripped.jsonl");
@@ -61,6 +80,8 @@ fn patterns_tell_a_position_from_a_round() {
     assert_eq!(position["reading"], "position-triggered");
     assert_eq!(position["operation"]["position"], 9);
     assert_eq!(position["confirmation"]["handled"]["by"], "output");
+    let every = run("every", "op=o_proj,layer=3,ulp=64");
+    assert_eq!(every["reading"], "undecided", "all part in their first round");
     let round = run("round", "op=o_proj,layer=3,row=1,ulp=64");
     assert_eq!(round["reading"], "round-triggered", "the pattern that keeps one row never keeps that one");
     assert_eq!(round["operation"]["row"], 1);
@@ -129,6 +150,11 @@ fn what_it_cannot_use_is_one_line() {
     fs::write(run.join("unchained.jsonl"), text.replacen("\"bonus\":", "\"bonus\":1", 3)).unwrap();
     fs::write(run.join("noids.jsonl"), text.replacen("\"ids\":[5,6,7,8]", "\"ids\":null", 1)).unwrap();
     fs::write(run.join("foreign.jsonl"), text.replacen("\"digest\":\"", "\"digest\":\"0", 1)).unwrap();
+    let routes = "\"routes\":\"attention=per-position,delta=chain";
+    fs::write(run.join("routes.jsonl"), text.replacen(routes, &format!("{routes},foo=bar"), 1)).unwrap();
+    fs::write(run.join("dtype.jsonl"), text.replacen("\"dtype\":\"f32\"", "\"dtype\":\"bf16\"", 1)).unwrap();
+    let planted = text.replacen("\"--width\",\"3\"", "\"--plant\",\"op=q_proj,later=9\"", 1);
+    fs::write(run.join("planted.jsonl"), planted).unwrap();
     let out = folder.path().join("out");
     let refused = |more: &[&str], code: i32| {
         let ran = bisect(&out, more);
@@ -146,7 +172,21 @@ fn what_it_cannot_use_is_one_line() {
     insta::assert_snapshot!(refused(&["--from", &path("classic.jsonl")], 3), @"error: failed to replay DIR/run/classic.jsonl: it is of plain decoding and has no rounds; give the speculative arm");
     insta::assert_snapshot!(refused(&["--from", &path("unchained.jsonl")], 3), @"error: failed to replay DIR/run/unchained.jsonl: sequence 0: round 1 does not begin with the last token of the round before; check-algebra tells what is wrong with the transcript");
     insta::assert_snapshot!(refused(&["--from", &path("noids.jsonl")], 3), @"error: failed to replay DIR/run/noids.jsonl: sequence 0: the ids of its prompt are not known");
-    insta::assert_snapshot!(refused(&["--from", &path("foreign.jsonl")], 3), @r#"error: failed to replay DIR/run/foreign.jsonl: it is of "tiny-random-qwen35", whose weights are not those of tiny-random-qwen35; give --model"#);
+    insta::assert_snapshot!(refused(&["--from", &path("foreign.jsonl")], 3), @r#"error: failed to replay DIR/run/foreign.jsonl: it is of "tiny-random-qwen35" with the digest 0f723f4cc4ce, and tiny-random-qwen35 has f723f4cc4ce9; give the --model that it is of"#);
+    let routes = refused(&["--from", &path("routes.jsonl")], 3);
+    assert!(
+        routes.starts_with("error: failed to replay DIR/run/routes.jsonl: failed to read routes: \"foo\""),
+        "{routes}"
+    );
+    assert!(routes.ends_with("; give --routes"), "{routes}");
+    insta::assert_snapshot!(refused(&["--from", &path("dtype.jsonl")], 3), @"error: failed to replay DIR/run/dtype.jsonl: it was computed in bf16 and not in f32; give --dtype bf16");
+    let planted = refused(&["--from", &path("planted.jsonl")], 3);
+    assert!(
+        planted.starts_with(
+            "error: failed to replay DIR/run/planted.jsonl: failed to read plant: no key \"later\""
+        ),
+        "{planted}"
+    );
     insta::assert_snapshot!(refused(&["--patterns", "1;x"], 2), @r#"error: invalid value '1;x' for '--patterns <COUNTS;…>': "x" is no count of rows; patterns are written as in '1;2;3;1,3'"#);
     let prompt = ["--prompt-ids", "5,6,7"];
     let wide = refused(&[&prompt[..], &["--patterns", "1;5", "--width", "4"]].concat(), 2);

@@ -294,6 +294,23 @@ fn told(step: &str, answer: &serde_json::Value) -> Answers {
 }
 
 #[test]
+fn what_parts_first_is_named_choice_or_operation() {
+    let model = model(TINY);
+    let drafter: DrafterSpec = "cycle:1,0,2".parse().unwrap();
+    let (choice, operation) = ("fault=selection,from=9", "op=o_proj,layer=3,ulp=64");
+    for (from, class) in [(13, Class::Selection), (8, Class::Operation)] {
+        let stage = stage(&model, "", &[choice, &format!("{operation},from={from}")]);
+        let arm = Live { width: 4, drafter: &drafter, recording: None, tokens: 14, end_ids: &[] };
+        let script = arm.script(&stage, (0, &prompt(3, PROMPT, 512))).unwrap().unwrap();
+        let answers = found(&stage, &script, false);
+        assert_eq!(answers.class, class, "{from}");
+        let first = answers.rows.selection.map(|row| row.position);
+        assert_eq!(first, (class == Class::Selection).then_some(9), "of rows that differ nothing is said");
+        assert!(!answers.rows.differing.is_empty());
+    }
+}
+
+#[test]
 fn a_control_that_parts_names_no_cause() {
     let control =
         serde_json::json!({"name": "block against its repeat", "rows": 3, "states": 1, "parts": "row 2"});

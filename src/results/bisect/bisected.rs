@@ -124,6 +124,8 @@ pub enum Reading {
     PositionTriggered,
     /// The round structure moves the first difference, or decides whether there is one.
     RoundTriggered,
+    /// All first differ at one position and in one round: these patterns do not tell the two apart.
+    Undecided,
     /// None differs.
     Identical,
 }
@@ -135,6 +137,10 @@ impl fmt::Display for Reading {
             Self::RoundTriggered => {
                 "round-triggered: where it first differs, or whether it does, depends on the rounds"
             }
+            Self::Undecided => {
+                "every pattern first differs at the same position and in the same round, so these patterns do not \
+                 tell whether position or round triggers it"
+            }
             Self::Identical => "no pattern differs",
         })
     }
@@ -144,13 +150,20 @@ impl Reading {
     /// Of the patterns that were walked.
     #[must_use]
     pub fn of(lines: &[Screened]) -> Self {
-        let mut firsts = lines.iter().map(|line| line.first.map(|(position, _)| position));
-        let one = firsts.next().flatten();
-        match one {
-            None if firsts.all(|first| first.is_none()) => Self::Identical,
-            Some(_) if firsts.all(|first| first == one) => Self::PositionTriggered,
-            _ => Self::RoundTriggered,
+        let mut firsts = lines.iter().map(|line| line.first);
+        let Some(one) = firsts.next().flatten() else {
+            return if lines.iter().all(|line| line.first.is_none()) {
+                Self::Identical
+            } else {
+                Self::RoundTriggered
+            };
+        };
+        let others: Vec<_> = firsts.collect();
+        if others.iter().all(|other| *other == Some(one)) {
+            return Self::Undecided;
         }
+        let same = others.iter().all(|other| other.is_some_and(|(position, _)| position == one.0));
+        if same { Self::PositionTriggered } else { Self::RoundTriggered }
     }
 }
 
@@ -222,20 +235,23 @@ mod tests {
 
     #[test]
     fn patterns_are_read_together() {
-        let line = |first: Option<u64>| Screened {
+        let line = |first: Option<(u64, u64)>| Screened {
             label: "1".to_owned(),
             prompt: 1,
             rows: 3,
             states: 3,
-            first: first.map(|position| (position, 0)),
+            first,
             parts: None,
         };
-        let of =
-            |firsts: &[Option<u64>]| Reading::of(&firsts.iter().map(|one| line(*one)).collect::<Vec<_>>());
+        let of = |firsts: &[Option<(u64, u64)>]| {
+            Reading::of(&firsts.iter().map(|one| line(*one)).collect::<Vec<_>>())
+        };
         assert_eq!(of(&[None, None]), Reading::Identical);
-        assert_eq!(of(&[Some(5), Some(5)]), Reading::PositionTriggered);
-        assert_eq!(of(&[Some(5), Some(6)]), Reading::RoundTriggered);
-        assert_eq!(of(&[None, Some(6)]), Reading::RoundTriggered);
-        assert_eq!(of(&[Some(6), None]), Reading::RoundTriggered);
+        assert_eq!(of(&[Some((5, 1)), Some((5, 2))]), Reading::PositionTriggered);
+        assert_eq!(of(&[Some((5, 1)), Some((5, 1))]), Reading::Undecided);
+        assert_eq!(of(&[Some((5, 1))]), Reading::Undecided);
+        assert_eq!(of(&[Some((5, 1)), Some((6, 1))]), Reading::RoundTriggered);
+        assert_eq!(of(&[None, Some((6, 1))]), Reading::RoundTriggered);
+        assert_eq!(of(&[Some((6, 1)), None]), Reading::RoundTriggered);
     }
 }

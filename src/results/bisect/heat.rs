@@ -34,9 +34,10 @@ pub fn heat_map(rows: &[HeatRow], width: usize) -> String {
     let Some(layers) = rows.iter().map(|row| row.layers.len()).max().filter(|layers| *layers > 0) else {
         return String::new();
     };
-    let margin = 22;
+    // The head line is the longest: what stands before the columns and behind them.
+    let margin = 28;
     // Where there are more layers than columns, one column shows the worst of several.
-    let each = layers.div_ceil(width.saturating_sub(margin + 3).max(8));
+    let each = layers.div_ceil(width.saturating_sub(margin).max(8));
     let columns = layers.div_ceil(each);
     let mut text = format!(" {:<19}{}  logits\n", "round row position", ruler(columns, each));
     for row in rows.iter().take(MOST_ROWS) {
@@ -49,7 +50,10 @@ pub fn heat_map(rows: &[HeatRow], width: usize) -> String {
         let _ = writeln!(text, " … and {} rows after them", rows.len() - MOST_ROWS);
     }
     let several = if each > 1 { format!(", a column is the worst of {each} layers") } else { String::new() };
-    let _ = write!(text, " · equal  ░ to 1/8 of the bytes  ▒ to 1/4  ▓ to 1/2  █ more{several}");
+    let _ = write!(
+        text,
+        " columns are layers: · equal  ░ to 1/8 of the bytes  ▒ to 1/4  ▓ to 1/2  █ more{several}"
+    );
     text
 }
 
@@ -95,7 +99,7 @@ mod tests {
          round row position 0     logits
              3   0       40 ····  ·
              3   1       41 ·░▒▓  █
-         · equal  ░ to 1/8 of the bytes  ▒ to 1/4  ▓ to 1/2  █ more
+         columns are layers: · equal  ░ to 1/8 of the bytes  ▒ to 1/4  ▓ to 1/2  █ more
         ");
         assert_eq!(heat_map(&[], 80), "");
     }

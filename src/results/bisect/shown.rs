@@ -157,7 +157,9 @@ impl Bisected {
             None => format!("All {} states that the rewinds left are equal.", rows.states),
             Some(state) => format!("The first state that differs: {}.", state.says()),
         });
-        says.extend(rows.selection.iter().map(|row| {
+        // After a prompt that differs, what the arm chose is a consequence.
+        let selection = rows.selection.iter().filter(|_| self.class != Class::Prefill);
+        says.extend(selection.map(|row| {
             format!(
                 "At round {}, row {}, position {} the arm chose {} where its row chooses {}.",
                 row.round, row.row, row.position, row.chosen.1, row.chosen.0
@@ -170,6 +172,8 @@ impl Bisected {
     #[must_use]
     pub fn place_sentences(&self) -> Vec<String> {
         let mut says = Vec::new();
+        let of_prompt = self.class == Class::Prefill;
+        says.extend(self.confirmation.as_ref().filter(|_| of_prompt).map(Confirmation::says));
         says.extend(self.rewind.as_ref().map(RewindAnswer::says));
         if let Some(operation) = &self.operation {
             says.extend(operation.says(&self.rows));
@@ -185,7 +189,7 @@ impl Bisected {
                 _ => "Kernels: the dispatch tables do not say.".to_owned(),
             }
         }));
-        says.extend(self.confirmation.as_ref().map(Confirmation::says));
+        says.extend(self.confirmation.as_ref().filter(|_| !of_prompt).map(Confirmation::says));
         says
     }
 
@@ -258,6 +262,13 @@ impl Bisected {
             }
             Class::NotStruck => "verdict: not run (a planted fault was never met)".to_owned(),
             Class::Operation => format!("verdict: {word} ({}; {compared} compared)", self.named()),
+            Class::Selection => {
+                let place = self.rows.selection.as_ref().map_or_else(
+                    || " at the prompt's last row".to_owned(),
+                    |row| format!(" at round {}, row {}, position {}", row.round, row.row, row.position),
+                );
+                format!("verdict: {word} (selection{place}: equal bytes, another token; {compared} compared)")
+            }
             class => format!("verdict: {word} ({class}; {compared} compared)"),
         }
     }
@@ -265,7 +276,8 @@ impl Bisected {
     /// Rows and states compared, over all prompts or patterns.
     #[must_use]
     pub fn compared(&self) -> (u64, u64) {
-        if self.screened.is_empty() {
+        // Screening ends at a script's first difference; what is bisected is walked to its end.
+        if self.screened.is_empty() || self.class != Class::Identical {
             return (self.rows.rows, self.rows.states);
         }
         let rows = self.screened.iter().map(|line| line.rows).sum();
@@ -407,15 +419,16 @@ impl Amplitude {
     #[must_use]
     pub fn says(&self) -> String {
         let first = self.first.map(|first| format!(", the first at {first}"));
+        let far =
+            (self.max_ulps > 0).then(|| format!(", by at most {} ulp ({:.2e})", self.max_ulps, self.max_abs));
         format!(
-            "{} of {} bytes, {} of {} numbers{}, by at most {} ulp ({:.2e})",
+            "{} of {} bytes, {} of {} numbers{}{}",
             self.bytes.0,
             self.bytes.1,
             self.values.0,
             self.values.1,
             first.unwrap_or_default(),
-            self.max_ulps,
-            self.max_abs
+            far.unwrap_or_default()
         )
     }
 }

@@ -1,8 +1,10 @@
 //! The trail: a header line, then one line an answer, in the order of the questions.
 //!
-//! A bisect that is stopped leaves whole lines and perhaps the beginning of one, which counts as not written; started
+//! Each answer carries a digest of itself and of the line before, so that a trail that was edited, or put together from
+//! two, is refused instead of believed. A bisect that is stopped leaves whole lines and perhaps the beginning of one, which counts as not written; started
 //! again with the same question it goes on after the last whole line.
 
+use crate::transcript::digest::sha256;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,6 +31,9 @@ pub enum TrailError {
         /// What is wrong.
         says: String,
     },
+    /// An answer that was changed after it was written.
+    #[error("line {0}: its digest is not that of its answer after the lines before it: the trail was edited")]
+    Edited(usize),
     /// The answers of another question.
     #[error("its {0} is another one, and a trail goes on with its own question only; choose another --out")]
     Other(&'static str),
@@ -68,6 +73,8 @@ struct Header {
 struct Entry {
     step: String,
     answer: Value,
+    /// SHA-256 of the line before's digest, the step and the answer; for the first answer, the header's text.
+    sha256: String,
 }
 
 /// A trail in memory.
@@ -76,13 +83,23 @@ pub struct Trail {
     /// What it is about.
     pub key: Key,
     answers: Vec<(String, Value)>,
+    /// Digest of the last line.
+    last: String,
 }
 
 impl Trail {
     /// A trail without answers.
     #[must_use]
-    pub const fn new(key: Key) -> Self {
-        Self { key, answers: Vec::new() }
+    pub fn new(key: Key) -> Self {
+        let mut trail = Self { key, answers: Vec::new(), last: String::new() };
+        // A key is text, so its header can be written.
+        trail.last = sha256(trail.header_line().unwrap_or_default().as_bytes());
+        trail
+    }
+
+    /// What the next line's digest is to be.
+    fn next(&self, step: &str, answer: &Value) -> String {
+        sha256(format!("{} {step} {answer}", self.last).as_bytes())
     }
 
     /// Reads a trail's bytes up to the last whole line; gives it with the length of those lines, or nothing where not
@@ -104,6 +121,10 @@ impl Trail {
             let wrong =
                 |error: serde_json::Error| TrailError::Line { line: index + 2, says: error.to_string() };
             let entry: Entry = serde_json::from_slice(line).map_err(wrong)?;
+            if entry.sha256 != trail.next(&entry.step, &entry.answer) {
+                return Err(TrailError::Edited(index + 2));
+            }
+            trail.last = entry.sha256;
             trail.answers.push((entry.step, entry.answer));
         }
         Ok(Some((trail, whole as u64)))
@@ -138,8 +159,10 @@ impl Trail {
     /// When it cannot be written as JSON, as a number that is not finite.
     pub fn add(&mut self, step: &str, answer: &impl Serialize) -> Result<String, serde_json::Error> {
         let answer = serde_json::to_value(answer)?;
-        let entry = Entry { step: step.to_owned(), answer };
+        let sha256 = self.next(step, &answer);
+        let entry = Entry { step: step.to_owned(), answer, sha256 };
         let line = serde_json::to_string(&entry)? + "\n";
+        self.last = entry.sha256;
         self.answers.push((entry.step, entry.answer));
         Ok(line)
     }
@@ -229,6 +252,11 @@ mod tests {
         insta::assert_snapshot!(refused(&newer), @"the trail has version 9 and this program reads version 1; a later exactness reads it");
         let wrong = written().replace("\"step\":\"kernel\"", "\"stop\":\"kernel\"");
         assert!(refused(&wrong).starts_with("line 3: unknown field `stop`"));
+        let edited = written().replace("[1,2]", "[1,3]");
+        assert_eq!(Trail::parse(edited.as_bytes()), Err(TrailError::Edited(2)));
+        let lines: Vec<String> = written().lines().map(|line| format!("{line}\n")).collect();
+        let left_out = format!("{}{}", lines[0], lines[2]);
+        assert_eq!(Trail::parse(left_out.as_bytes()), Err(TrailError::Edited(2)));
         let other = Key { question: "width 6".to_owned(), ..key() };
         assert_eq!(Trail::new(key()).check(&other), Err(TrailError::Other("question")));
         assert_eq!(Trail::new(key()).check(&key()), Ok(()));
