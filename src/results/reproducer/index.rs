@@ -155,8 +155,8 @@ impl Index {
     pub fn caveat(&self) -> Option<&'static str> {
         match (self.in_model.identical(), self.outside.identical()) {
             (false, true) => Some(
-                "The two calls differ in the model and are equal here: their cause is outside of the kernels, such as how \
-                 the inputs lie in memory or what ran beside them. This folder does not reproduce the difference.",
+                "The two calls differ in the model and are equal here: their cause is outside of the kernels: a planted \
+                 fault, how the inputs lie in memory, or what ran beside them. This folder does not reproduce the difference.",
             ),
             (true, true) => Some("The two calls gave equal bytes in the model, and they do here."),
             (true, false) => Some(
