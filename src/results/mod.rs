@@ -9,6 +9,7 @@ pub mod outcomes;
 pub mod parity;
 pub mod probe;
 pub mod provenance;
+pub mod remedy;
 pub mod reproducer;
 pub mod shown;
 pub mod sweep;
