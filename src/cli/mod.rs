@@ -36,9 +36,15 @@ pub mod prompted;
 #[cfg(feature = "engine")]
 pub mod ran;
 #[cfg(feature = "engine")]
+pub mod remedied;
+#[cfg(feature = "engine")]
+pub mod remedy;
+#[cfg(feature = "engine")]
 pub mod reproduce;
 #[cfg(feature = "engine")]
 pub mod rounds;
+#[cfg(feature = "engine")]
+pub mod routed;
 pub mod rows;
 #[cfg(feature = "engine")]
 pub mod run_arm;
@@ -54,6 +60,8 @@ pub mod sweep_cell;
 pub mod sweep_merge;
 #[cfg(feature = "engine")]
 pub mod synth;
+#[cfg(feature = "engine")]
+pub mod timed;
 pub mod usage;
 
 use clap::{Parser, Subcommand};
@@ -84,6 +92,8 @@ enum Verb {
     OpParity(op_parity::OpParity),
     #[cfg(feature = "engine")]
     Probe(probe::ProbeArgs),
+    #[cfg(feature = "engine")]
+    Remedy(Box<remedy::RemedyArgs>),
     #[cfg(feature = "engine")]
     Reproduce(reproduce::Reproduce),
     Rows(rows::Rows),
@@ -119,6 +129,8 @@ impl Cli {
             Verb::OpParity(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Probe(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Remedy(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Reproduce(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),

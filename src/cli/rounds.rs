@@ -124,6 +124,17 @@ impl Rounds {
         !matches!(self, Self::Recorded { .. })
     }
 
+    /// Rows of a full block.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Recorded { arm, .. } => {
+                arm.header.width.and_then(|width| usize::try_from(width).ok()).unwrap_or(0)
+            }
+            Self::Patterns { width, .. } | Self::Live { width, .. } => *width,
+        }
+    }
+
     /// Where they come from.
     #[must_use]
     pub fn says(&self) -> String {
