@@ -40,7 +40,7 @@ pub struct Setup {
     /// into the bookkeeping: `fault=` rejected-row, skipped-rewind, state-ahead, selection or prefill; may be repeated.
     #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
     plants: Vec<Plant>,
-    /// Folder for the transcripts; default: transcripts/<model>-<time>.
+    /// Folder for what is recorded; default: transcripts/<model>-<time>.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

@@ -25,7 +25,7 @@ pub fn text(remedy: &Remedy, format: Format, folder: &Path) -> String {
 }
 
 fn width(one: &WidthRemedy, style: Style) -> Vec<String> {
-    let mut parts = Vec::new();
+    let mut parts = vec![one.found()];
     if matches!(one.ending, Ending::Exact | Ending::NoneFound) || !one.candidates.is_empty() {
         let tables = [one.named_table(), one.candidates_table(), one.options_table()];
         let shown = tables.iter().filter(|table| !table.is_empty());

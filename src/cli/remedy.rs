@@ -81,6 +81,10 @@ impl RemedyArgs {
         };
         refuse_unseen(self.setup.plants())?;
         let prepared = self.setup.prepare(RowDetail::Digest)?;
+        if prepared.options().detail == RowDetail::None {
+            let says = "failed to look for a remedy: --rows=none leaves no row to compare in a run";
+            return Err(Failure::usage(says).into());
+        }
         let mut widths = self.searched(&prepared, requested)?;
         let stored = self.store(&prepared, &widths)?;
         widths.iter_mut().for_each(|one| one.stored = stored && one.choice.is_some());

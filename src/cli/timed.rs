@@ -29,7 +29,7 @@ impl Arms<anyhow::Error> for Runs<'_> {
         let folder = self.folder("runs", width);
         let planned = |arm: ArmSpec| Planned { arm, file: folder.join(arm.file()), routes: routes.clone() };
         let planned: Vec<Planned> = plan(&[width], 1, false).into_iter().map(planned).collect();
-        let experiment = judged(self.prepared.runs(&planned, RowDetail::Digest)?)?;
+        let experiment = judged(self.prepared.runs(&planned, self.prepared.options().detail)?)?;
         let outcomes = experiment.runs.iter().zip(&experiment.outcomes);
         let rows = outcomes.filter(|(run, _)| run.width.is_some()).filter_map(|(_, outcome)| outcome.rows);
         let rows = rows.fold((0, 0), |(differ, all), rows| (differ + rows.differ, all + rows.compared));

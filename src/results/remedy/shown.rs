@@ -45,7 +45,9 @@ impl WidthRemedy {
     #[must_use]
     pub fn candidates_table(&self) -> Table {
         let mut table = Table::new().text("routes").text("how").number("calls").text("probe").text("run");
-        table = table.number("tok/s").number("× plain").text("resolved");
+        if self.plain.is_some() {
+            table = table.number("tok/s").number("× plain").text("resolved");
+        }
         for one in [&self.requested].into_iter().chain(&self.candidates) {
             let [speed, ratio] = speed(one.measured.as_ref());
             let resolved = one.measured.as_ref().map(|measured| if measured.resolved { "yes" } else { "no" });
@@ -66,29 +68,32 @@ impl WidthRemedy {
     /// What one may do, from not speculating to not caring: what each option costs, and whom.
     #[must_use]
     pub fn options_table(&self) -> Table {
-        let mut table = Table::new().text("option").text("exact").text("routes").number("tok/s");
-        table = table.number("× plain").number("accepted").text("plain decoding").text("who pays");
+        let mut table = Table::new().text("option").text("exact").text("routes");
+        table = table.text("plain decoding").text("who pays");
+        if self.plain.is_some() {
+            table = table.number("tok/s").number("× plain").number("accepted");
+        }
         let plain = self.plain.as_ref().map_or_else(dash, |plain| format!("{:.1}", plain.plain));
         let says = "every request: no speculation";
-        table.row(["decline", "yes", "–", &plain, "1.00", "–", "unchanged", says]);
+        table.row(["decline", "yes", "–", "unchanged", says, &plain, "1.00", "–"]);
         for one in self.candidates.iter().filter(|one| one.exact()) {
             self.option(&mut table, ("verify alone", "yes"), one);
         }
-        let (exact, changes, pays) = match (self.ending, self.named.iter().all(Named::cured)) {
-            (Ending::Exact | Ending::NothingToCure, _) | (_, true) => {
-                ("not needed", "prompt fed by the same calls", "every prompt")
-            }
-            _ => ("not tried", "other bytes, other cost", "every request, speculative or not"),
-        };
-        table.row(["whole process", exact, "–", "–", "–", "–", changes, pays]);
+        table.row(["whole process", self.whole_process(), "–", "changed", "every request", "–", "–", "–"]);
         if self.ending != Ending::NothingToCure {
             let exact = match &self.requested.run {
-                Some(run) if run.rows.1 > 0 => format!("no: {} of {} rows", run.rows.0, run.rows.1),
+                Some(run) if run.rows.1 > 0 => format!("no: {} of {} rows ≠", run.rows.0, run.rows.1),
                 _ => "no".to_owned(),
             };
             self.option(&mut table, ("inexact", &exact), &self.requested);
         }
         table
+    }
+
+    /// Whether both sides would have to change together.
+    fn whole_process(&self) -> &'static str {
+        let exact = matches!(self.ending, Ending::Exact | Ending::NothingToCure);
+        if exact || self.named.iter().all(Named::cured) { "not needed" } else { "not tried" }
     }
 
     fn option(&self, table: &mut Table, (option, exact): (&str, &str), one: &Candidate) {
@@ -104,18 +109,18 @@ impl WidthRemedy {
             option.to_owned(),
             exact.to_owned(),
             quoted(&one.routes),
+            "unchanged".to_owned(),
+            pays,
             speed,
             ratio,
             accepted.map_or_else(dash, |share| format!("{:.1} %", share * 100.0)),
-            "unchanged".to_owned(),
-            pays,
         ]);
     }
 
     /// What there is to say beside the tables.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let mut says = vec![self.found()];
+        let mut says = Vec::new();
         says.extend(self.unmet.iter().map(|plant| {
             format!("The planted {plant} never struck: no block came to what it names, so nothing was tried on it.")
         }));
@@ -140,14 +145,20 @@ impl WidthRemedy {
                     .to_owned(),
             );
         }
-        let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "es" });
         let probes = format!("{} probe{}", self.probes, if self.probes == 1 { "" } else { "s" });
-        let looks = plural(self.looks, "pass");
-        says.push(format!("Searched with {probes} and {looks} over the tokens with every input made equal."));
+        says.push(match self.looks {
+            0 => format!("Searched with {probes}."),
+            looks => format!(
+                "Searched with {probes} and {looks} pass{} over the tokens with every input made equal.",
+                if looks == 1 { "" } else { "es" }
+            ),
+        });
         says
     }
 
-    fn found(&self) -> String {
+    /// How blocks came out as they were asked for.
+    #[must_use]
+    pub fn found(&self) -> String {
         let width = self.width;
         match &self.requested.probed.outcome {
             Outcome::Equal { rows, .. } => {
