@@ -141,3 +141,52 @@ impl Place {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::look;
+    use crate::bisect::lockstep::{Pair, Until, walk};
+    use crate::bisect::row::prefill;
+    use crate::bisect::script::Script;
+    use crate::bisect::side::{Kind, Stage};
+    use crate::engine::cache::Rewind;
+    use crate::engine::model::TextModel;
+    use crate::engine::synth::{Geometry, Storage, Synth, resized};
+    use mlx_rs::Dtype;
+    use std::collections::BTreeSet;
+
+    const SMALL: [(&str, usize); 5] = [
+        ("hidden_size", 64),
+        ("intermediate_size", 128),
+        ("vocab_size", 256),
+        ("linear_num_key_heads", 1),
+        ("linear_num_value_heads", 2),
+    ];
+
+    /// The looked-at round has to give what the row walk saw; the logits of another round are a stale capture.
+    #[test]
+    fn a_stale_capture_is_no_valid_one() {
+        let what = Synth { geometry: Geometry::Tiny, storage: Storage::Sixteen, seed: 0 };
+        let checkpoint = resized(&what, "sample", &SMALL).unwrap();
+        let model = TextModel::load(&checkpoint, Dtype::Float32).unwrap();
+        let stage = Stage {
+            chain: &model,
+            block: &model,
+            routes: "delta=chunked".parse().unwrap(),
+            rewind: Rewind::KeepStates,
+            prefill_chunk: 512,
+            banned: Vec::new(),
+            plants: Vec::new(),
+        };
+        let stream = stage.decode(&[5, 6, 7], 7).unwrap();
+        let script = Script::pattern(vec![5, 6, 7], &stream, (&[2], 3), 256).unwrap();
+        let start = prefill(&stage, &script.prompt).unwrap().start;
+        let mut pair = Pair::new(&stage, (Kind::Chain, Kind::Block), &start);
+        let first = walk(&mut pair, &script, Until::Difference).unwrap().first.unwrap();
+        let valid = |round| {
+            let seen = (round, Some(&first));
+            look((&stage, &script), &start, seen, &BTreeSet::new(), false).unwrap().walk.valid
+        };
+        assert_eq!((first.round, valid(0), valid(1)), (0, true, false));
+    }
+}

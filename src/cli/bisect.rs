@@ -3,7 +3,7 @@
 use super::check_algebra::Format;
 use super::console::{self, Progress};
 use super::exit::Failure;
-use super::experiment::{refuse_misplaced, stopped, width};
+use super::experiment::{RewindArg, refuse_misplaced, stopped, width};
 use super::model::{Loaded, ModelArgs};
 use super::prompted::PromptArgs;
 use super::rounds::{self, Rounds};
@@ -67,9 +67,9 @@ pub struct BisectArgs {
     /// Where --routes auto looks; default: gate.json in the user's cache folder.
     #[arg(long, value_name = "FILE")]
     memo: Option<PathBuf>,
-    /// Restore the state before the block and run the accepted rows again, instead of keeping the state of each row.
-    #[arg(long)]
-    replay: bool,
+    /// How recurrent states go back to the accepted row.
+    #[arg(long, value_enum, default_value_t = RewindArg::Keep)]
+    rewind: RewindArg,
     /// Prompt ids fed at once.
     #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     prefill_chunk: u32,
@@ -145,7 +145,7 @@ impl BisectArgs {
         } else {
             Vec::new()
         };
-        let script = &scripts[chosen(&screened)].1;
+        let (label, script) = &scripts[chosen(&screened)];
         let folder = self.folder(&settled);
         let key = key(&settled, &question_text(&settled, &stage, &scripts, self.repeat)?);
         let (backend, version, device) = machine();
@@ -170,7 +170,7 @@ impl BisectArgs {
         let mut answers = bisect(&stage, script, ask, &mut trail).map_err(failure)?;
         (answers.cost.weight_bytes, answers.cost.peak_bytes) = (weights, Some(peak_memory()));
         bar.finish();
-        let about = About { settled: &settled, stage: &stage, script, screened, key: &key };
+        let about = About { settled: &settled, stage: &stage, label, script, screened, key: &key };
         let bisected = self.bisected(about, answers);
         self.finish(&bisected, &folder)
     }
@@ -197,7 +197,9 @@ impl BisectArgs {
         let block = block.transpose()?;
         let rounds = self.which_rounds(&loaded)?;
         let routes = match &self.routes {
-            Some(told) => told.of_width(&loaded, (rounds.width(), self.rewind()), self.memo.as_deref())?,
+            Some(told) => {
+                told.of_width(&loaded, (rounds.width(), self.rewind.rewind()), self.memo.as_deref())?
+            }
             None => rounds.routes().unwrap_or_default(),
         };
         let plants = if self.plants.is_empty() { rounds.plants() } else { self.plants.clone() };
@@ -239,15 +241,11 @@ impl BisectArgs {
             chain,
             block: settled.block.as_ref().map_or(chain, |block| &block.model),
             routes: settled.routes.clone(),
-            rewind: self.rewind(),
+            rewind: self.rewind.rewind(),
             prefill_chunk: self.prefill_chunk as usize,
             banned: if self.ignore_eos { chain.config().end_ids.clone() } else { Vec::new() },
             plants: settled.plants.clone(),
         }
-    }
-
-    const fn rewind(&self) -> Rewind {
-        if self.replay { Rewind::Replay } else { Rewind::KeepStates }
     }
 
     fn folder(&self, settled: &Settled) -> PathBuf {
@@ -257,7 +255,7 @@ impl BisectArgs {
     }
 
     fn bisected(&self, about: About<'_, '_>, answers: Answers) -> Bisected {
-        let About { settled, stage, script, screened, key } = about;
+        let About { settled, stage, label, script, screened, key } = about;
         let planted: Vec<String> = settled.plants.iter().map(ToString::to_string).collect();
         let class = told(answers.class, &planted, &answers);
         let remarks = remarks(settled, &planted, &answers);
@@ -273,7 +271,7 @@ impl BisectArgs {
             model: key.model.clone(),
             machine: format!("{}, exactness {}", key.machine, key.program),
             question: Question {
-                rounds: settled.rounds.says(),
+                rounds: format!("{}, {} {label}", settled.rounds.says(), settled.rounds.labelled()),
                 width: script.width() as u64,
                 prompt: script.prompt.len() as u64,
                 tokens: script.tokens() as u64,
@@ -307,6 +305,7 @@ impl BisectArgs {
 struct About<'a, 'm> {
     settled: &'a Settled,
     stage: &'a Stage<'m>,
+    label: &'a str,
     script: &'a Script,
     screened: Vec<Screened>,
     key: &'a Key,

@@ -77,11 +77,20 @@ struct Decoding {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum RewindArg {
+pub(super) enum RewindArg {
     /// Keep the state after each row and pick one
     Keep,
     /// Restore the state before the block and run the accepted rows again
     Replay,
+}
+
+impl RewindArg {
+    pub(super) const fn rewind(self) -> Rewind {
+        match self {
+            Self::Keep => Rewind::KeepStates,
+            Self::Replay => Rewind::Replay,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -269,10 +278,7 @@ impl Decoding {
             end_ids: loaded.model.config().end_ids.clone(),
             ignore_eos: self.ignore_eos,
             prefill_chunk: self.prefill_chunk as usize,
-            rewind: match self.rewind {
-                RewindArg::Keep => Rewind::KeepStates,
-                RewindArg::Replay => Rewind::Replay,
-            },
+            rewind: self.rewind.rewind(),
             detail: match self.rows {
                 None => unless_told,
                 Some(RowsArg::None) => RowDetail::None,

@@ -87,7 +87,9 @@ impl RemedyArgs {
         }
         let mut widths = self.searched(&prepared, requested)?;
         let stored = self.store(&prepared, &widths)?;
-        widths.iter_mut().for_each(|one| one.stored = stored && one.choice.is_some());
+        for one in &mut widths {
+            one.stored = stored && one.choice.is_some();
+        }
         let (backend, version, device) = machine();
         let remedy = Remedy {
             version: REMEDY_VERSION,
@@ -196,7 +198,9 @@ impl RemedyArgs {
         let path = memo_path(self.setup.memo()).filter(|_| !self.no_memo && self.setup.plants().is_empty());
         let Some(path) = path else { return Ok(false) };
         let (mut memo, warning) = Memo::load(&path);
-        warning.iter().for_each(|warning| console::note(warning));
+        if let Some(warning) = warning {
+            console::note(&warning);
+        }
         let (loaded, rewind) = (prepared.loaded(), prepared.options().rewind);
         for one in widths {
             let width = usize::try_from(one.width).unwrap_or(usize::MAX);

@@ -10,7 +10,7 @@ use crate::bisect::script::{Script, ScriptError};
 use crate::bisect::side::Stage;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::plant::Plant;
-use crate::engine::routes::Routes;
+use crate::engine::routes::{Defaults, Routes};
 use crate::results::comparing;
 use crate::transcript::format::Prompt;
 use crate::transcript::{Arm, ArmKind, TokenId};
@@ -90,7 +90,7 @@ impl Rounds {
         if recorded.is_some_and(|digest| digest != loaded.checkpoint.digest()) {
             let name = arm.header.model.as_ref().and_then(|model| model.name.clone()).unwrap_or_default();
             return refuse(format!(
-                "it is of the model {name:?} and not of {}; give --model",
+                "it is of {name:?}, whose weights are not those of {}; give --model",
                 loaded.checkpoint.name()
             ));
         }
@@ -147,11 +147,26 @@ impl Rounds {
         }
     }
 
+    /// What a script's label names.
+    #[must_use]
+    pub const fn labelled(&self) -> &'static str {
+        match self {
+            Self::Recorded { .. } => "sequence",
+            Self::Patterns { .. } => "pattern",
+            Self::Live { .. } => "prompt",
+        }
+    }
+
     /// The routes that were recorded.
     #[must_use]
     pub fn routes(&self) -> Option<Routes> {
         match self {
-            Self::Recorded { arm, .. } => arm.header.routes.as_ref().and_then(|routes| routes.parse().ok()),
+            Self::Recorded { arm, .. } => {
+                let told = arm.header.routes.as_deref()?;
+                // Headers begin with the defaults, which hold anyway.
+                let overrides = told.strip_prefix(Defaults::Verify.text()).unwrap_or(told);
+                overrides.parse().ok()
+            }
             _ => None,
         }
     }

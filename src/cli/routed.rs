@@ -54,7 +54,9 @@ impl RoutesArg {
     ) -> Result<Routes, Failure> {
         let Self::Auto = self else { return Ok(self.given()) };
         let (memo, warning) = memo_path(memo).map_or((Memo::in_memory(), None), |path| Memo::load(&path));
-        warning.iter().for_each(|warning| console::note(warning));
+        if let Some(warning) = warning {
+            console::note(&warning);
+        }
         let refuse = |says: &str| {
             let name = loaded.checkpoint.name();
             Err(Failure::unavailable(format!(

@@ -127,14 +127,14 @@ impl Memo {
         let file = |source: serde_json::Error| WriteError { path: path.clone(), source: source.into() };
         let verdicts: Vec<(Key, Vec<Probed>)> = all.into_iter().collect();
         let choices: Vec<(Key, String)> = choices.into_iter().collect();
-        let sha256 = digest((&verdicts, &choices)).map_err(file)?;
+        let sha256 = digest(&(&verdicts, &choices)).map_err(file)?;
         let whole = File { format: FORMAT.to_owned(), version: MEMO_VERSION, sha256, verdicts, choices };
         write_whole(path, &serde_json::to_vec(&whole).map_err(file)?)
     }
 }
 
-fn digest(held: (&[(Key, Vec<Probed>)], &[(Key, String)])) -> serde_json::Result<String> {
-    Ok(sha256(&serde_json::to_vec(&held)?))
+fn digest(held: &impl Serialize) -> serde_json::Result<String> {
+    Ok(sha256(&serde_json::to_vec(held)?))
 }
 
 /// What it holds, or why not; the flag says that the file is of a newer version.
@@ -149,7 +149,7 @@ fn parse(text: &[u8]) -> Result<Held, (bool, String)> {
         return Err((head.version > MEMO_VERSION, says));
     }
     let file: File = serde_json::from_slice(text).map_err(damaged)?;
-    if digest((&file.verdicts, &file.choices)).map_err(damaged)? != file.sha256 {
+    if digest(&(&file.verdicts, &file.choices)).map_err(damaged)? != file.sha256 {
         return Err((false, "the file is damaged: its digest does not fit".to_owned()));
     }
     Ok((file.verdicts.into_iter().collect(), file.choices.into_iter().collect()))

@@ -252,12 +252,11 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
 
     fn inputs(&mut self) -> Result<&Inputs<'a>, E> {
         let Ask { model, walk, seeds, progress, .. } = self.ask;
-        let inputs = match self.inputs.take() {
-            Some(inputs) => inputs,
-            None => {
-                progress("plain decoding");
-                Inputs::record(model, walk, seeds, &|| {}).map_err(RemedyError::from)?
-            }
+        let inputs = if let Some(inputs) = self.inputs.take() {
+            inputs
+        } else {
+            progress("plain decoding");
+            Inputs::record(model, walk, seeds, &|| {}).map_err(RemedyError::from)?
         };
         Ok(self.inputs.insert(inputs))
     }

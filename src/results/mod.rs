@@ -9,6 +9,7 @@ pub mod outcomes;
 pub mod parity;
 pub mod probe;
 pub mod provenance;
+pub mod quoted;
 pub mod remedy;
 pub mod reproducer;
 pub mod shown;
@@ -17,5 +18,6 @@ pub mod table;
 pub mod word;
 
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};
+pub use quoted::quoted;
 pub use table::Table;
 pub use word::Word;

@@ -7,6 +7,8 @@ mod bad_requests;
 #[cfg(feature = "engine")]
 mod bench;
 #[cfg(feature = "engine")]
+mod bisect;
+#[cfg(feature = "engine")]
 mod experiments;
 mod help;
 #[cfg(feature = "engine")]

@@ -282,3 +282,36 @@ fn a_smaller_run_is_found_and_parts() {
     assert_eq!(reduced.ids, script.prompt[6..]);
     assert!(reduced.parts.is_some());
 }
+
+/// Answers of a bisect whose trail says so of one of its steps already.
+fn told(step: &str, answer: &serde_json::Value) -> Answers {
+    let model = model(TINY);
+    let stage = stage(&model, "delta=chunked", &[]);
+    let script = script(&stage, 4, &[4, 2], 12);
+    let mut trail = TrailFile::in_memory(key());
+    trail.keep(step, &serde_json::json!({"answer": answer, "fed": [0, 0]})).unwrap();
+    bisect(&stage, &script, ask(&checkpoint(TINY), true), &mut trail).unwrap()
+}
+
+#[test]
+fn a_control_that_parts_names_no_cause() {
+    let control =
+        serde_json::json!({"name": "block against its repeat", "rows": 3, "states": 1, "parts": "row 2"});
+    let answers = told("controls", &serde_json::json!([control]));
+    assert_eq!((answers.class, answers.class.word().exit_code()), (Class::NotComparable, 3));
+    assert!(answers.seen.is_none() && answers.confirmation.is_none() && answers.sources.is_none());
+    assert_eq!(answers.rows.rows, 0, "rows are not even walked");
+}
+
+#[test]
+fn a_stale_capture_names_no_cause() {
+    let sites = serde_json::json!({"round": 0, "rows": 4, "valid": false, "sites": []});
+    let seen = serde_json::json!({
+        "sites": sites, "layers": [], "operations": [], "heat": [], "operation": null, "inherited": [],
+        "kernel": null, "rewind": null
+    });
+    let answers = told("round", &seen);
+    assert_eq!((answers.class, answers.class.word().exit_code()), (Class::InvalidCapture, 3));
+    assert!(answers.confirmation.is_none() && answers.sources.is_none());
+    assert_eq!(answers.rows.differing.len(), 12, "the rows do differ");
+}

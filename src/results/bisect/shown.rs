@@ -2,7 +2,7 @@
 
 use super::answers::{Amplitude, Argument, Confirmation, Handled, Operation, RewindAnswer, StateSeen};
 use super::bisected::{Bisected, Class};
-use crate::results::Table;
+use crate::results::{Table, quoted};
 
 impl Bisected {
     /// Several patterns or prompts, one row each.
@@ -302,7 +302,7 @@ impl Bisected {
         lines.extend(
             self.reproducer.as_ref().map(|folder| format!("- by itself: `exactness reproduce {folder}`")),
         );
-        lines.push(format!("- reproduce with: `{}`", self.command.join(" ")));
+        lines.push(format!("- reproduce with: `{}`", quoted(&self.command)));
         lines.join("\n")
     }
 }
@@ -404,7 +404,7 @@ impl Amplitude {
     pub fn says(&self) -> String {
         let first = self.first.map(|first| format!(", the first at {first}"));
         format!(
-            "{} of {} bytes, {} of {} numbers{}, by at most {} ulp ({:e})",
+            "{} of {} bytes, {} of {} numbers{}, by at most {} ulp ({:.2e})",
             self.bytes.0,
             self.bytes.1,
             self.values.0,

@@ -30,7 +30,7 @@ pub enum TrailError {
         says: String,
     },
     /// The answers of another question.
-    #[error("its {0} is another one; a trail goes on only with the question that it began with")]
+    #[error("its {0} is another one, and a trail goes on with its own question only; choose another --out")]
     Other(&'static str),
 }
 
