@@ -107,5 +107,6 @@ fn measured(arm: &ArmSpeed, runs: &[ArmRun]) -> Measured {
         ratio: arm.ratio,
         resolved: arm.resolved,
         accepted: share,
+        same_text: arm.verdict.exit_code() == 0,
     }
 }

@@ -74,7 +74,7 @@ pub fn candidates(shape: Shape<'_>, requested: &Routes, cures: &Cures) -> Vec<(K
     let mut all = vec![(Kind::ByOperation, by_operation(requested, cures))];
     all.extend(by_layer(shape, requested, cures).map(|routes| (Kind::ByLayer, routes)));
     let most = cures.values().map(|cure| cure.equal.len()).max().unwrap_or(0);
-    all.extend((1..most).map(|place| (Kind::OneRow, dearer(requested, cures, place))));
+    all.extend((1..most).map(|place| (Kind::Dearer, dearer(requested, cures, place))));
     all.extend(by_group(requested, cures).map(|routes| (Kind::Group, routes)));
     let mut once: Vec<(Kind, Routes)> = Vec::new();
     for (kind, routes) in all {
@@ -183,7 +183,7 @@ mod tests {
         let cures = Cures::from([(Op::GateProj, cure(&[0, 1], &rows))]);
         let expected = [
             (Kind::ByOperation, "gate_proj=rows:4".to_owned()),
-            (Kind::OneRow, "gate_proj=rows".to_owned()),
+            (Kind::Dearer, "gate_proj=rows".to_owned()),
             (Kind::Group, "linear=rows:4".to_owned()),
         ];
         assert_eq!(listed("", &cures), expected);

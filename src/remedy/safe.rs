@@ -112,12 +112,16 @@ impl Bearing<'_, '_> {
         let parting = now.unwrap_or(self.width).min(self.width);
         let border = first_yes(parting, |index| {
             let rows = u16::try_from(index + 1).unwrap_or(u16::MAX);
-            let parity = named.parity.is_some_and(|least| u32::from(rows) >= least);
-            if parity {
+            if named.parity.is_some_and(|least| u32::from(rows) >= least) {
                 return Ok(Answer::Yes);
             }
-            let parts = self.parts(&split, Route::Rows(rows), asked)?;
-            Ok::<_, RemedyError>(if parts.ops.contains_key(op.name()) { Answer::Yes } else { Answer::No })
+            Ok::<_, RemedyError>(match self.parts(&split, Route::Rows(rows), asked) {
+                Ok(parts) if parts.ops.contains_key(op.name()) => Answer::Yes,
+                Ok(_) => Answer::No,
+                // What the library refuses is neither; a proof has to do without that number.
+                Err(RemedyError::Engine(_)) => Answer::Unknown,
+                Err(other) => return Err(other),
+            })
         })?;
         let safe = safe(&border);
         named.unknown = border.unknown.iter().map(|index| *index as u64 + 1).collect();

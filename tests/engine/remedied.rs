@@ -47,6 +47,7 @@ impl Arms<RemedyError> for Fake {
             ratio: *ratio,
             resolved: true,
             accepted: None,
+            same_text: true,
         };
         let settings = self.ratios.iter().take(settings.len()).map(measured).collect();
         let timed = Timed { plain: 10.0, floor: 0.05, drift: 0.0, settings };

@@ -86,7 +86,7 @@ pub enum Kind {
     /// Each named operation, in the layers where it was seen to differ.
     ByLayer,
     /// Each named operation by a dearer route.
-    OneRow,
+    Dearer,
     /// All operations of its group.
     Group,
     /// Every operation, one row a call.
@@ -99,7 +99,7 @@ impl fmt::Display for Kind {
             Self::Requested => "as requested",
             Self::ByOperation => "by operation",
             Self::ByLayer => "by layer",
-            Self::OneRow => "dearer route",
+            Self::Dearer => "dearer route",
             Self::Group => "whole group",
             Self::Everything => "row by row",
         })
@@ -142,6 +142,8 @@ pub struct Measured {
     pub resolved: bool,
     /// Share of all proposals that was accepted.
     pub accepted: Option<f64>,
+    /// Every timed run gave plain decoding's text.
+    pub same_text: bool,
 }
 
 /// A measurement of settings between runs of plain decoding.
@@ -177,10 +179,11 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// No byte differs, in the probe and in the run.
+    /// No byte differs, in the probe and in the run, nor any token of a timed run.
     #[must_use]
     pub fn exact(&self) -> bool {
-        self.probed.outcome.exit_code() == 0 && self.run.as_ref().is_some_and(Ran::identical)
+        let timed = self.measured.as_ref().is_none_or(|measured| measured.same_text);
+        timed && self.probed.outcome.exit_code() == 0 && self.run.as_ref().is_some_and(Ran::identical)
     }
 
     /// The probe found no difference, and the run compared nothing.

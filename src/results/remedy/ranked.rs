@@ -75,6 +75,7 @@ mod tests {
             ratio,
             resolved: true,
             accepted: None,
+            same_text: true,
         });
         let routes = routes.to_owned();
         Candidate { routes, kind: Kind::ByOperation, calls, probed, run: Some(run), measured }
@@ -91,6 +92,13 @@ mod tests {
         let both = || vec![candidate("dear", 9, Some(1.30), 5), candidate("cheap", 4, Some(1.25), 5)];
         assert_eq!(ranked(both(), 0.10), ["cheap", "dear"]);
         assert_eq!(ranked(both(), 0.01), ["dear", "cheap"]);
+    }
+
+    #[test]
+    fn one_whose_timed_text_differs_is_not_exact() {
+        let mut fast = candidate("fast", 4, Some(2.0), 5);
+        fast.measured.as_mut().unwrap().same_text = false;
+        assert_eq!(ranked(vec![fast, candidate("slow", 9, Some(0.9), 5)], 0.1), ["slow", "fast"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl WidthRemedy {
                 named.rows.to_string(),
                 parity.unwrap_or_else(|| "equal".to_owned()),
                 listed(&named.equal),
-                listed(&named.unequal),
+                named.unequal_text(),
             ]);
         }
         table
@@ -206,6 +206,15 @@ impl WidthRemedy {
 }
 
 impl Named {
+    fn unequal_text(&self) -> String {
+        let unknown = if self.unknown.is_empty() {
+            String::new()
+        } else {
+            format!("; not judged: {} rows", listed(&self.unknown))
+        };
+        format!("{}{unknown}", listed(&self.unequal))
+    }
+
     fn layers_text(&self) -> String {
         match (self.of, self.layers.len()) {
             (0, _) => "–".to_owned(),
