@@ -21,5 +21,7 @@ mod printed;
 mod reader;
 mod readings;
 mod recorder;
+#[cfg(feature = "records")]
+mod records;
 mod schema;
 mod sweep;

@@ -4,7 +4,7 @@
 //! different causes, and a float comparison hides the first two. So rows are compared as the little-endian bytes
 //! that left the device, and every kind of difference is counted apart.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Dtypes that a row of logits may leave the device in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -40,7 +40,7 @@ pub enum BitsError {
 }
 
 /// What differs between two rows.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowBits {
     /// Bytes compared.
     pub bytes: u64,

@@ -5,7 +5,7 @@
 
 use super::Verdict;
 use crate::transcript::{Cut, Round};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One arm judged.
@@ -57,7 +57,7 @@ impl ArmJudgement {
 }
 
 /// How much of an arm was looked at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compared {
     /// Sequences.
     pub sequences: u64,

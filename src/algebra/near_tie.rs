@@ -5,7 +5,7 @@
 //! "undecided". A near tie is never an acquittal: the streams differ.
 
 use super::verdict::Difference;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Earlier rows needed before their largest perturbation counts as a scale.
 pub const ENOUGH_ROWS: usize = 32;
@@ -32,7 +32,7 @@ impl Pair {
 }
 
 /// How far the same pair moved in the rows before the flip.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     /// Earlier rows where both logits are known in both arms.
     pub rows: usize,
@@ -84,7 +84,7 @@ pub struct Flip {
 }
 
 /// A flip, judged.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     /// The verdict.
     pub verdict: super::Verdict,

@@ -4,7 +4,7 @@
 //! gap smaller than one step. The step is found in the data, because it differs from server to server and nobody
 //! documents it; a flip below it stays undecided.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Fewer reported values than this say nothing about a grid.
 const ENOUGH: usize = 16;
@@ -12,7 +12,7 @@ const ENOUGH: usize = 16;
 const FINEST: i32 = 20;
 
 /// How two arms' log-probabilities of the same tokens differ before the flip.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Tokens whose log-probability both arms reported.
     pub compared: usize,

@@ -9,7 +9,7 @@ use super::near_tie::{Flip, Pair};
 use super::side::Place;
 use crate::transcript::kept::same_digest;
 use crate::transcript::{Row, TokenId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One row in both arms.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ pub struct BytePair<'a> {
 }
 
 /// How many rows were compared and how they differ.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowsCompared {
     /// Rows recorded on both sides.
     pub rows: usize,
@@ -53,7 +53,7 @@ pub struct RowsCompared {
 }
 
 /// The first row whose bytes differ.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FirstRow {
     /// Stream index.
     pub index: usize,

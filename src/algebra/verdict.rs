@@ -2,7 +2,8 @@
 //!
 //! One enum, so that a table, a JSON key and an exit code can never disagree about what was found.
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// How a comparison ended.
@@ -44,6 +45,23 @@ pub enum Difference {
 }
 
 impl Verdict {
+    /// Every verdict there is.
+    pub const ALL: [Self; 13] = [
+        Self::Identical,
+        Self::Consistent,
+        Self::Inconsistent,
+        Self::Differs(Difference::Selection),
+        Self::Differs(Difference::ExactTie),
+        Self::Differs(Difference::NearTie),
+        Self::Differs(Difference::Structural),
+        Self::Differs(Difference::Undecided),
+        Self::Differs(Difference::Length),
+        Self::NotRun,
+        Self::Vacuous,
+        Self::NotComparable,
+        Self::CutRun,
+    ];
+
     /// The word printed in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -84,6 +102,14 @@ impl fmt::Display for Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
+    }
+}
+
+impl<'de> Deserialize<'de> for Verdict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|verdict| verdict.word() == word);
+        known.ok_or_else(|| D::Error::custom("this is no verdict of this version"))
     }
 }
 

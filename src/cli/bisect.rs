@@ -145,7 +145,7 @@ impl BisectArgs {
         } else {
             Vec::new()
         };
-        let (label, script) = &scripts[chosen(&screened)];
+        let script = &scripts[chosen(&screened)];
         let folder = self.folder(&settled);
         let key = key(&settled, &question_text(&settled, &stage, &scripts, self.repeat)?);
         let (backend, version, device) = machine();
@@ -167,10 +167,11 @@ impl BisectArgs {
             },
         };
         let weights = active_memory();
-        let mut answers = bisect(&stage, script, ask, &mut trail).map_err(failure)?;
+        let mut answers = bisect(&stage, &script.1, ask, &mut trail).map_err(failure)?;
         (answers.cost.weight_bytes, answers.cost.peak_bytes) = (weights, Some(peak_memory()));
         bar.finish();
-        let about = About { settled: &settled, stage: &stage, label, script, screened, key: &key };
+        let about =
+            About { settled: &settled, stage: &stage, scripts: &scripts, script, screened, key: &key };
         let bisected = self.bisected(about, answers);
         self.finish(&bisected, &folder)
     }
@@ -198,7 +199,7 @@ impl BisectArgs {
         let rounds = self.which_rounds(&loaded)?;
         let routes = match &self.routes {
             Some(told) => {
-                told.of_width(&loaded, (rounds.width(), self.rewind.rewind()), self.memo.as_deref())?
+                told.of_width(&loaded, (rounds.asked_width(), self.rewind.rewind()), self.memo.as_deref())?
             }
             None => rounds.routes().unwrap_or_default(),
         };
@@ -255,10 +256,12 @@ impl BisectArgs {
     }
 
     fn bisected(&self, about: About<'_, '_>, answers: Answers) -> Bisected {
-        let About { settled, stage, label, script, screened, key } = about;
+        let About { settled, stage, scripts, script: (label, script), screened, key } = about;
+        let proposed = scripts.iter().any(|(_, script)| script.width() > 1);
         let planted: Vec<String> = settled.plants.iter().map(ToString::to_string).collect();
-        let class = told(answers.class, &planted, &answers);
-        let remarks = remarks(settled, &planted, &answers);
+        let class = told(answers.class, &planted, &answers, settled.rounds.asked_width() > 1 && !proposed);
+        let mut remarks = remarks(settled, &planted, &answers);
+        remarks.extend(unproposed(scripts));
         let seen = answers.seen;
         let reading = self.patterns.as_ref().filter(|_| !screened.is_empty()).map(|_| Reading::of(&screened));
         let (layers, operations, heat, operation, kernel, rewind) = match seen {
@@ -305,8 +308,9 @@ impl BisectArgs {
 struct About<'a, 'm> {
     settled: &'a Settled,
     stage: &'a Stage<'m>,
-    label: &'a str,
-    script: &'a Script,
+    scripts: &'a [(String, Script)],
+    /// The one that the answers are about.
+    script: &'a (String, Script),
     screened: Vec<Screened>,
     key: &'a Key,
 }
@@ -317,10 +321,23 @@ fn chosen(screened: &[Screened]) -> usize {
     parting.min_by_key(|(_, line)| line.first).map_or(0, |(index, _)| index)
 }
 
-/// A fault that was never met, or one that changed nothing, proves nothing by an equal run.
-fn told(class: Class, planted: &[String], answers: &Answers) -> Class {
+/// A fault that was never met proves nothing by an equal run, and neither do blocks of one row.
+fn told(class: Class, planted: &[String], answers: &Answers, alone: bool) -> Class {
     let unmet = planted.iter().any(|plant| !answers.struck.contains(plant));
-    if class == Class::Identical && unmet { Class::NotStruck } else { class }
+    match class {
+        Class::Identical if unmet => Class::NotStruck,
+        Class::Identical if alone => Class::Vacuous,
+        class => class,
+    }
+}
+
+/// The scripts in which nothing was proposed.
+fn unproposed(scripts: &[(String, Script)]) -> Option<String> {
+    let alone = scripts.iter().filter(|(_, script)| script.width() == 1);
+    let labels: Vec<&str> = alone.map(|(label, _)| label.as_str()).collect();
+    (!labels.is_empty()).then(|| {
+        format!("Nothing was proposed in {}: blocks of one row are plain decoding's own.", labels.join(", "))
+    })
 }
 
 fn remarks(settled: &Settled, planted: &[String], answers: &Answers) -> Vec<String> {

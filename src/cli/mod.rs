@@ -9,6 +9,7 @@ pub mod bisected;
 pub mod check_algebra;
 pub mod compare;
 pub mod compared;
+pub mod completions;
 pub mod console;
 pub mod diff;
 #[cfg(feature = "engine")]
@@ -23,6 +24,7 @@ pub mod import;
 pub mod judged;
 pub mod judging;
 pub mod laws;
+pub mod man;
 #[cfg(feature = "engine")]
 pub mod model;
 #[cfg(feature = "engine")]
@@ -39,6 +41,8 @@ pub mod ran;
 pub mod remedied;
 #[cfg(feature = "engine")]
 pub mod remedy;
+#[cfg(feature = "records")]
+pub mod report;
 #[cfg(feature = "engine")]
 pub mod reproduce;
 #[cfg(feature = "engine")]
@@ -83,15 +87,19 @@ enum Verb {
     Bisect(Box<bisect::BisectArgs>),
     CheckAlgebra(check_algebra::CheckAlgebra),
     Compare(compare::Compare),
+    Completions(completions::Completions),
     Diff(diff::Diff),
     #[cfg(feature = "engine")]
     Doctor(doctor::Doctor),
     Import(import::Import),
     Laws(laws::Laws),
+    Man(man::ManArgs),
     #[cfg(feature = "engine")]
     OpParity(op_parity::OpParity),
     #[cfg(feature = "engine")]
     Probe(probe::ProbeArgs),
+    #[cfg(feature = "records")]
+    Report(report::Report),
     #[cfg(feature = "engine")]
     Remedy(Box<remedy::RemedyArgs>),
     #[cfg(feature = "engine")]
@@ -120,15 +128,19 @@ impl Cli {
             Verb::Bisect(verb) => verb.run(),
             Verb::CheckAlgebra(verb) => verb.run(),
             Verb::Compare(verb) => verb.run(),
+            Verb::Completions(verb) => verb.run(),
             Verb::Diff(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Doctor(verb) => verb.run(),
             Verb::Import(verb) => verb.run(),
             Verb::Laws(verb) => verb.run(),
+            Verb::Man(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::OpParity(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Probe(verb) => verb.run(),
+            #[cfg(feature = "records")]
+            Verb::Report(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Remedy(verb) => verb.run(),
             #[cfg(feature = "engine")]

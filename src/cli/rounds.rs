@@ -124,12 +124,12 @@ impl Rounds {
         !matches!(self, Self::Recorded { .. })
     }
 
-    /// Rows of a full block.
+    /// Rows of the widest block that was asked for.
     #[must_use]
-    pub fn width(&self) -> usize {
+    pub fn asked_width(&self) -> usize {
         match self {
             Self::Recorded { arm, .. } => {
-                arm.header.width.and_then(|width| usize::try_from(width).ok()).unwrap_or(0)
+                arm.header.width.and_then(|width| usize::try_from(width).ok()).unwrap_or(2)
             }
             Self::Patterns { width, .. } | Self::Live { width, .. } => *width,
         }

@@ -9,7 +9,7 @@ use super::arms::{ArmRun, Experiment};
 use super::outcomes::Role;
 use crate::algebra::Verdict;
 use crate::transcript::Arm;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The version of the JSON that [`Bench`] makes.
 pub const BENCH_VERSION: u32 = 1;
@@ -34,7 +34,7 @@ pub struct Bench {
 }
 
 /// Speed over several runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
     /// Tokens a second of each run, in the order of running; the prompts' own first tokens are not counted.
     pub tokens_per_second: Vec<f64>,
@@ -45,7 +45,7 @@ pub struct Speed {
 }
 
 /// One width beside plain decoding.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArmSpeed {
     /// `w4`.
     pub arm: String,
@@ -69,7 +69,7 @@ pub struct ArmSpeed {
 }
 
 /// Where a round's time goes, in milliseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Split {
     /// Proposing.
     pub draft: f64,

@@ -41,26 +41,83 @@ pub fn side(sequence: &Sequence) -> Side<'_> {
 /// # Errors
 /// When kept rows cannot be read back.
 pub fn compare(
-    mut arms: Vec<Contestant>,
-    mut references: Vec<Contestant>,
+    arms: Vec<Contestant>,
+    references: Vec<Contestant>,
     margin: Option<f64>,
 ) -> Result<Judgement, KeptError> {
-    let own = null_arms(&mut arms);
-    let theirs = null_arms(&mut references);
-    let mut observed = Vec::new();
-    let repeats: Vec<bool> = arms.iter().map(|contestant| run_of(&arms, &contestant.arm).is_some()).collect();
-    let runs = || repeats.iter().map(|repeat| !repeat);
-    for ((index, contestant), _) in arms.iter_mut().enumerate().zip(runs()).filter(|(_, run)| *run) {
-        let against = Against { references: &references, broken: &theirs, margin };
-        let broken: Vec<&Null> = own.iter().filter(|null| null.run == index).collect();
-        against.compare(contestant, &broken, &mut observed)?;
+    let mut field = Field::new(references, margin);
+    field.hold(arms)?;
+    Ok(field.judgement())
+}
+
+/// References, and what is found as arms are held against them, one after the other where memory is short.
+#[derive(Debug)]
+pub struct Field {
+    references: Vec<Contestant>,
+    broken: Vec<Null>,
+    margin: Option<f64>,
+    judged: Vec<(ArmJudgement, Heard)>,
+    observed: Vec<(i64, Observation)>,
+}
+
+/// Whether an arm's verdict counts even if it says nothing of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    Always,
+    IfItSpeaks,
+}
+
+impl Field {
+    /// Holds the references' repeats against their runs, before any arm.
+    #[must_use]
+    pub fn new(mut references: Vec<Contestant>, margin: Option<f64>) -> Self {
+        let broken = null_arms(&mut references);
+        // A repeat is no reference: from here on only its judgement counts, and a run may be as large as memory.
+        references
+            .iter_mut()
+            .filter(|one| is_repeat(&one.arm))
+            .for_each(|one| one.arm.sequences = Vec::new());
+        Self { references, broken, margin, judged: Vec::new(), observed: Vec::new() }
     }
-    let everyone = arms.into_iter().chain(references);
-    let arms: Vec<ArmJudgement> = everyone.map(|contestant| contestant.judged).collect();
-    let heard = arms.iter().zip(runs().chain(std::iter::repeat(false)));
-    let heard = heard.filter(|(arm, run)| *run || speaks(arm));
-    let verdict = strongest(heard.map(|(arm, _)| arm.verdict)).unwrap_or(Verdict::NotRun);
-    Ok(Judgement { version: JUDGEMENT_VERSION, verdict, arms, patterns: patterns(&observed) })
+
+    /// The reference of one sequence of an arm.
+    #[must_use]
+    pub fn reference(&self, arm: &Arm, sequence: i64) -> Option<&Sequence> {
+        let against = Against { references: &self.references, broken: &self.broken, margin: self.margin };
+        against.reference(arm, sequence).map(|reference| reference.sequence)
+    }
+
+    /// Compares arms with their references. A run and its repeats have to come together.
+    ///
+    /// # Errors
+    /// When kept rows cannot be read back.
+    pub fn hold(&mut self, mut arms: Vec<Contestant>) -> Result<(), KeptError> {
+        let own = null_arms(&mut arms);
+        let repeats: Vec<bool> =
+            arms.iter().map(|contestant| run_of(&arms, &contestant.arm).is_some()).collect();
+        for (index, mut contestant) in arms.into_iter().enumerate() {
+            let heard = if repeats[index] { Heard::IfItSpeaks } else { Heard::Always };
+            if heard == Heard::Always {
+                let against =
+                    Against { references: &self.references, broken: &self.broken, margin: self.margin };
+                let broken: Vec<&Null> = own.iter().filter(|null| null.run == index).collect();
+                against.compare(&mut contestant, &broken, &mut self.observed)?;
+            }
+            self.judged.push((contestant.judged, heard));
+        }
+        Ok(())
+    }
+
+    /// Everything that was held against the references, then the references.
+    #[must_use]
+    pub fn judgement(self) -> Judgement {
+        let references = self.references.into_iter().map(|one| (one.judged, Heard::IfItSpeaks));
+        let all: Vec<(ArmJudgement, Heard)> = self.judged.into_iter().chain(references).collect();
+        let heard = all.iter().filter(|(arm, heard)| *heard == Heard::Always || speaks(arm));
+        let verdict = strongest(heard.map(|(arm, _)| arm.verdict)).unwrap_or(Verdict::NotRun);
+        let arms = all.into_iter().map(|(arm, _)| arm).collect();
+        Judgement { version: JUDGEMENT_VERSION, verdict, arms, patterns: patterns(&self.observed) }
+    }
 }
 
 /// A reference or a repeat of which only the footer is known has nothing to check by itself, and need not. An arm that
@@ -81,6 +138,7 @@ fn run_of(all: &[Contestant], repeat: &Arm) -> Option<usize> {
 }
 
 /// A repeat that is not equal to its run.
+#[derive(Debug)]
 struct Null {
     /// The run.
     run: usize,

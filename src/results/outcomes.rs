@@ -76,6 +76,20 @@ pub struct NullArm {
     differing: usize,
 }
 
+impl NullArm {
+    /// The repeat's file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Prompts, and those of them at which the repeat differs from its run.
+    #[must_use]
+    pub const fn prompts(&self) -> (usize, usize) {
+        (self.prompts, self.differing)
+    }
+}
+
 /// Holds every repeat against the first run of its arm, by the law `null-arm`.
 #[must_use]
 pub fn null_arms(contestants: &[Contestant]) -> Vec<NullArm> {

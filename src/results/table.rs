@@ -3,16 +3,17 @@
 //! Whoever prints a result builds a [`Table`] once; that the three forms agree is then not a matter of care.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
+use serde::Serialize;
 use std::fmt::Write as _;
 
 /// Rows under named columns, as text.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 struct Column {
     name: String,
     numeric: bool,
@@ -62,6 +63,24 @@ impl Table {
         let mut row: Vec<String> = cells.into_iter().map(|cell| bounded(cell.into())).collect();
         row.resize(self.columns.len(), String::new());
         self.rows.push(row);
+    }
+
+    /// The rows' cells.
+    pub fn cells(&self) -> impl Iterator<Item = &[String]> {
+        self.rows.iter().map(Vec::as_slice)
+    }
+
+    /// How many rows were added.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Drops the rows beyond `most`; gives back how many those were.
+    pub fn shorten(&mut self, most: usize) -> usize {
+        let beyond = self.rows.len().saturating_sub(most);
+        self.rows.truncate(most);
+        beyond
     }
 
     /// True when no row was added.

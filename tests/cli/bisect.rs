@@ -110,9 +110,12 @@ fn a_fault_that_is_never_met_proves_nothing() {
     let more = ["--width", "3", "--prompt-ids", "5,6,7", "--max-tokens", "8", "--plant", "op=o_proj,rows>=9"];
     let ran = bisect(&folder.path().join("out"), &more);
     assert_eq!((ran.code, &ran.json()["class"]), (3, &"not-struck".into()), "{}", ran.err);
-    let more = ["--width", "3", "--prompt-ids", "5,6,7", "--max-tokens", "8"];
-    let ran = bisect(&folder.path().join("plain"), &more);
-    assert_eq!((ran.code, &ran.json()["class"]), (0, &"identical".into()), "{}", ran.err);
+    let more = ["--width", "3", "--prompt-ids", "5,6,7", "--max-tokens", "8", "--drafter"];
+    // Prompt lookup finds nothing in three ids that differ.
+    for (drafter, code, class) in [("oracle", 0, "identical"), ("ngram", 3, "vacuous")] {
+        let ran = bisect(&folder.path().join(drafter), &[&more[..], &[drafter]].concat());
+        assert_eq!((ran.code, &ran.json()["class"]), (code, &class.into()), "{}", ran.err);
+    }
 }
 
 #[test]

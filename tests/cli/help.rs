@@ -61,3 +61,22 @@ fn a_wrong_command_line_ends_with_exit_code_2() {
         assert!(!ran.err.is_empty() && ran.out.is_empty(), "{arguments:?}");
     }
 }
+
+#[test]
+fn every_verb_has_a_manual_page_and_a_completion() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    assert_eq!(exactness(["man", "--out", out]).code, 0);
+    let shells: Vec<String> =
+        ["bash", "zsh", "fish"].map(|shell| exactness(["completions", shell]).out).to_vec();
+    for verb in verbs() {
+        let page = std::fs::read_to_string(folder.path().join(format!("exactness-{verb}.1"))).unwrap();
+        assert!(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "{verb}: {page}");
+        for script in &shells {
+            assert!(script.contains(&verb), "{verb}");
+        }
+    }
+    let whole = exactness(["man"]);
+    assert!(whole.code == 0 && whole.out.contains("Exit codes"), "{}", whole.out);
+    assert_eq!(exactness(["completions", "no-such-shell"]).code, 2);
+}

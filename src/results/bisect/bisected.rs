@@ -40,6 +40,8 @@ pub enum Class {
     NotReproduced,
     /// A planted fault was never met.
     NotStruck,
+    /// No block had more than one row: equal by nature.
+    Vacuous,
 }
 
 impl Class {
@@ -48,9 +50,11 @@ impl Class {
     pub const fn word(self) -> Word {
         match self {
             Self::Identical => Word::Identical,
-            Self::NotComparable | Self::InvalidCapture | Self::NotReproduced | Self::NotStruck => {
-                Word::NotRun
-            }
+            Self::NotComparable
+            | Self::InvalidCapture
+            | Self::NotReproduced
+            | Self::NotStruck
+            | Self::Vacuous => Word::NotRun,
             _ => Word::Differs,
         }
     }
@@ -71,6 +75,7 @@ impl fmt::Display for Class {
             Self::InvalidCapture => "invalid capture",
             Self::NotReproduced => "not reproduced",
             Self::NotStruck => "not run",
+            Self::Vacuous => "vacuous",
         })
     }
 }

@@ -252,6 +252,10 @@ impl Bisected {
                  version or fault)"
                     .to_owned()
             }
+            Class::Vacuous => {
+                "verdict: vacuous (no block had more than one row; another --drafter or prompt proposes something)"
+                    .to_owned()
+            }
             Class::NotStruck => "verdict: not run (a planted fault was never met)".to_owned(),
             Class::Operation => format!("verdict: {word} ({}; {compared} compared)", self.named()),
             class => format!("verdict: {word} ({class}; {compared} compared)"),

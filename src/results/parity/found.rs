@@ -1,11 +1,11 @@
 //! What one operation did at each number of rows, over all draws: where its bytes part, and how far.
 
 use crate::algebra::bits::RowBits;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What was found at each number of rows, over all draws.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Found {
     /// Rows that were compared, in all.
     pub rows: u64,
@@ -16,7 +16,7 @@ pub struct Found {
 }
 
 /// The row with the most differing bytes, and the largest step of any row.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worst {
     /// Its differing bytes.
     pub differing_bytes: u64,
@@ -90,7 +90,7 @@ pub(super) fn ranges(numbers: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
         match runs.last_mut() {
-            Some((_, last)) if *last + 1 == number => *last = number,
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
             _ => runs.push((number, number)),
         }
     }

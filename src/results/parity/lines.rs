@@ -2,14 +2,14 @@
 
 use super::{Agreement, Found, Predicted};
 use crate::results::Word;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Version of the JSON form.
 pub const PARITY_VERSION: u32 = 1;
 
 /// All operations that were measured.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Parity {
     /// [`PARITY_VERSION`].
     pub version: u32,
@@ -36,7 +36,7 @@ pub struct Parity {
 }
 
 /// One operation.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Line {
     /// Its name.
     pub op: String,

@@ -1,10 +1,10 @@
 //! What was to be expected of an operation, held against what was found.
 
 use super::Found;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a dispatch table expects.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "bytes", rename_all = "kebab-case")]
 pub enum Predicted {
     /// Equal bytes at every number of rows.
@@ -30,7 +30,7 @@ pub enum Predicted {
 }
 
 /// How a measurement stands to its prediction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
     /// As predicted.

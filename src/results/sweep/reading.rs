@@ -72,11 +72,11 @@ impl WidthReading {
             match outcome(journal, cell, index) {
                 Some(Outcome::Equal { rows, .. }) => {
                     read.equal += 1;
-                    read.rows += rows;
+                    read.rows = read.rows.saturating_add(*rows);
                 }
                 Some(Outcome::Differs { rows, position, .. }) => {
                     read.differs.push(cell);
-                    read.rows += rows;
+                    read.rows = read.rows.saturating_add(*rows);
                     read.first = Some(read.first.map_or(*position, |first| first.min(*position)));
                 }
                 Some(Outcome::NotRun { .. }) | None => read.silent += 1,
@@ -112,7 +112,7 @@ fn covered(journal: &Journal, index: usize) -> Vec<(u64, u64)> {
     all.sort_unstable();
     all.into_iter().fold(Vec::new(), |mut joined: Vec<(u64, u64)>, (a, b)| {
         match joined.last_mut() {
-            Some(last) if a <= last.1 + 1 => last.1 = last.1.max(b),
+            Some(last) if a <= last.1.saturating_add(1) => last.1 = last.1.max(b),
             _ => joined.push((a, b)),
         }
         joined

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Runs what a settings file lists, one folder an entry, and writes the record of all of it.
+#
+#   harness/run.sh arms|sweeps [NAME ...]
+#
+# OUT (default: ./harness-out) is the folder of results, EXACTNESS the program, MODEL a checkpoint instead of the demo,
+# SMALL=1 a run of seconds. Ends with the worst exit code of the entries; 2, 4, 5 and 70 end it at once.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 1 ] && [ -f "$here/$1.toml" ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+source "$here/common.sh"
+worst=0
+lines=$(python3 "$here/settings.py" "$here/$1.toml" "${@:2}")
+while IFS=$'\t' read -r name line; do
+    run_one "$name" "$line" || worst=$(worse "$worst" $?)
+done <<<"$lines"
+"$exactness" report . --out record
+exit "$worst"

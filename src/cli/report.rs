@@ -1,0 +1,152 @@
+//! `exactness report`: a record of an experiment from its stored data, and whether a record is still what its data gives.
+
+use super::console;
+use super::exit::Failure;
+use crate::algebra::Verdict;
+use crate::algebra::verdict::worst;
+use crate::records::{self, RecordError, Settings};
+use crate::transcript::ReadError;
+use std::path::{Path, PathBuf};
+
+/// Writes a record from stored data: markdown, CSV, pictures and one HTML page.
+///
+/// Transcripts, stored comparisons, bench, sweep, probe and op-parity results are found in the folders by their content
+/// and judged anew. The exit code says whether the record could be written or, with --check, is what its data gives;
+/// what the data shows stands in the record's title line.
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    /// Folders or files of data; with --check and without --out, records. Default: the data of the record in --out.
+    #[arg(value_name = "DIR")]
+    data: Vec<PathBuf>,
+    /// Folder of the record.
+    #[arg(long, value_name = "DIR", required_unless_present = "check")]
+    out: Option<PathBuf>,
+    /// The record's name; default: that of its folder.
+    #[arg(long, value_name = "TEXT", conflicts_with = "check")]
+    title: Option<String>,
+    /// What was asked.
+    #[arg(long, value_name = "TEXT", conflicts_with = "check")]
+    question: Option<String>,
+    /// A remark that stands among the limits; may be repeated.
+    #[arg(long = "note", value_name = "TEXT", conflicts_with = "check")]
+    notes: Vec<String>,
+    /// A command line that made data which does not record its own, as an import; may be repeated.
+    #[arg(long = "made-by", value_name = "COMMAND", conflicts_with = "check")]
+    commands: Vec<String>,
+    /// Make the record again in memory and name what differs from what is there.
+    #[arg(long)]
+    check: bool,
+}
+
+impl Report {
+    /// Runs the verb.
+    ///
+    /// # Errors
+    /// When data cannot be read, or the record cannot be written.
+    pub fn run(self) -> anyhow::Result<u8> {
+        match (self.check, &self.out) {
+            (true, None) => self.check_all(),
+            (true, Some(out)) => self.check_one(out),
+            (false, Some(out)) => self.write(out),
+            // Refused by clap.
+            (false, None) => Err(Failure::usage("say --out DIR").into()),
+        }
+    }
+
+    fn write(&self, out: &Path) -> anyhow::Result<u8> {
+        let settings = self.settings(out)?;
+        let made = records::make(&settings, out).map_err(Failure::from)?;
+        records::write(&made, out).map_err(Failure::from)?;
+        let files: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
+        console::out(&format!("{}: {}", settings.title, made.verdict));
+        console::out(&format!(
+            "made of {} files, written to {}: {}",
+            made.inputs,
+            out.display(),
+            files.join(", ")
+        ));
+        Ok(0)
+    }
+
+    /// What the author says now, else what he said when the record was made.
+    fn settings(&self, out: &Path) -> Result<Settings, Failure> {
+        let before = records::stored(out)?.unwrap_or_default();
+        let name = || {
+            let whole = std::path::absolute(out).ok();
+            let name =
+                whole.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+            name.unwrap_or_else(|| "record".to_owned())
+        };
+        let kept = Some(before.title).filter(|title| !title.is_empty());
+        let inputs = if self.data.is_empty() { before.inputs } else { records::names(&self.data, out)? };
+        if inputs.is_empty() {
+            return Err(Failure::usage(format!("say which data the record in {} is made of", out.display())));
+        }
+        Ok(Settings {
+            title: self.title.clone().or(kept).unwrap_or_else(name),
+            question: self.question.clone().or(before.question),
+            notes: if self.notes.is_empty() { before.notes } else { self.notes.clone() },
+            commands: if self.commands.is_empty() { before.commands } else { self.commands.clone() },
+            inputs,
+        })
+    }
+
+    fn check_all(&self) -> anyhow::Result<u8> {
+        if self.data.is_empty() {
+            return Err(Failure::usage("say which records to check").into());
+        }
+        let codes: Vec<u8> = self.data.iter().map(|record| one(record)).collect();
+        Ok(worst(codes))
+    }
+
+    /// The record in `out`, of the data that it says or that is said here.
+    fn check_one(&self, out: &Path) -> anyhow::Result<u8> {
+        if !self.data.is_empty()
+            && records::stored(out)?.map(|one| one.inputs) != Some(records::names(&self.data, out)?)
+        {
+            console::out(&format!("{}: it is made of other data than was named", out.display()));
+            return Ok(1);
+        }
+        Ok(one(out))
+    }
+}
+
+/// Checks one record and says what it found.
+fn one(record: &Path) -> u8 {
+    match records::check::check(record).map_err(Failure::from) {
+        Ok(says) if says.is_empty() => {
+            console::out(&format!("{}: is what its data gives", record.display()));
+            0
+        }
+        Ok(says) => {
+            for line in &says {
+                console::out(&format!("{}: {line}", record.display()));
+            }
+            1
+        }
+        Err(failure) => {
+            let code = failure.code;
+            console::error(&failure.into());
+            code
+        }
+    }
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Self {
+        let says = format!("failed to {error}");
+        match error {
+            RecordError::Transcript(ReadError::Headless { .. }) | RecordError::Nothing(_) => {
+                Self { code: Verdict::NotRun.exit_code(), says }
+            }
+            RecordError::Transcript(ReadError::Io { .. })
+            | RecordError::Read { .. }
+            | RecordError::Write(_)
+            | RecordError::TooMany { .. } => Self::unavailable(says),
+            RecordError::Transcript(ReadError::Line { .. })
+            | RecordError::Kept(_)
+            | RecordError::Result { .. } => Self::unparseable(says),
+            RecordError::Template(_) | RecordError::Form(_) => Self { code: super::exit::BUG, says },
+        }
+    }
+}

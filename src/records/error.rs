@@ -1,0 +1,54 @@
+//! What can stop a record from being made. Each text fits after "failed to …" and is one line.
+
+use crate::transcript::ReadError;
+use crate::transcript::files::WriteError;
+use crate::transcript::kept::KeptError;
+use std::io;
+use std::path::PathBuf;
+
+/// A record cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The system refuses a file or folder.
+    #[error("read {}: {source}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A transcript that is none.
+    #[error(transparent)]
+    Transcript(#[from] ReadError),
+    /// Kept rows that do not belong to their transcript.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+    /// A stored result that is not of its format.
+    #[error("read {file}: {says}")]
+    Result {
+        /// Its name in the record.
+        file: String,
+        /// What is wrong.
+        says: String,
+    },
+    /// Nothing that a record is made of.
+    #[error("find anything to report: no transcript, bench, sweep, probe or op-parity result in {0}")]
+    Nothing(String),
+    /// More files than a record has room for.
+    #[error("list {folder}: it has more than {most} files; name the folders that belong to the record")]
+    TooMany {
+        /// Where.
+        folder: String,
+        /// The most.
+        most: usize,
+    },
+    /// A template of ours.
+    #[error("fill the record's template: {0}")]
+    Template(#[from] minijinja::Error),
+    /// Text of ours that cannot be written as CSV or JSON.
+    #[error("write the record's data: {0}")]
+    Form(String),
+    /// The system refuses to write.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}

@@ -1,0 +1,151 @@
+//! Everything that a record is made of, read from the files of an experiment.
+
+use super::error::RecordError;
+use super::experiment::{self, Experiment};
+use super::input::{self, Input};
+use super::kind::Kind;
+use super::parity::ParityResult;
+use crate::results::bisect::Bisected;
+use crate::results::stored;
+use crate::results::sweep::Journal;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A result with the file that it stands in.
+#[derive(Debug)]
+pub struct From<T> {
+    /// The file.
+    pub file: String,
+    /// What it says.
+    pub result: T,
+}
+
+/// All data of a record.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// Every file, read or not.
+    pub inputs: Vec<Input>,
+    /// Transcripts, folder by folder.
+    pub experiments: Vec<Experiment>,
+    /// Stored comparisons.
+    pub judgements: Vec<From<stored::Judgement>>,
+    /// Speed.
+    pub benches: Vec<From<stored::Bench>>,
+    /// Blocks against chains over lengths, seeds and widths.
+    pub sweeps: Vec<From<Journal>>,
+    /// Operations.
+    pub parities: Vec<From<ParityResult>>,
+    /// Places that a bisect named.
+    pub bisects: Vec<From<Bisected>>,
+    /// Blocks against chains of one model.
+    pub probes: Vec<From<stored::Probe>>,
+}
+
+/// Reads all files under `folders`, named as the record in `record` names them.
+///
+/// # Errors
+/// When a file of a kind that is read cannot be read as such, or there is none.
+pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordError> {
+    let mut all = Gathered { inputs: input::find(folders, record)?, ..Gathered::default() };
+    if !all.inputs.iter().any(|input| input.kind.is_read()) {
+        let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        return Err(RecordError::Nothing(names.join(", ")));
+    }
+    let mut folders: BTreeMap<&str, Vec<&Input>> = BTreeMap::new();
+    for input in all.inputs.iter().filter(|input| input.kind == Kind::Transcript) {
+        folders.entry(input.folder()).or_default().push(input);
+    }
+    let read = folders.iter().map(|(folder, inputs)| experiment::read(folder, inputs));
+    all.experiments = read.collect::<Result<_, _>>()?;
+    let inputs = std::mem::take(&mut all.inputs);
+    inputs.iter().try_for_each(|input| all.add(input))?;
+    all.inputs = inputs;
+    Ok(all)
+}
+
+impl Gathered {
+    fn add(&mut self, input: &Input) -> Result<(), RecordError> {
+        match input.kind {
+            Kind::Judgement => self.judgements.push(json(input)?),
+            Kind::Bench => self.benches.push(json(input)?),
+            Kind::Probe => self.probes.push(json(input)?),
+            Kind::Bisect => self.bisects.push(json(input)?),
+            Kind::Parity => {
+                let From { file, result } = json(input)?;
+                self.parities.push(From { file, result: ParityResult::of(&result) });
+            }
+            Kind::ParityTable => {
+                let result = ParityResult::parse(&whole(input)?).map_err(|says| wrong(input, says))?;
+                self.parities.push(From { file: input.name.clone(), result });
+            }
+            Kind::Sweep => {
+                let journal =
+                    Journal::parse(&whole(input)?).map_err(|error| wrong(input, error.to_string()))?;
+                let (result, _) =
+                    journal.ok_or_else(|| wrong(input, "its header is not whole".to_owned()))?;
+                cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
+                self.sweeps.push(From { file: input.name.clone(), result });
+            }
+            Kind::Transcript | Kind::Experiment | Kind::Trail | Kind::Remedy | Kind::Other => {}
+        }
+        Ok(())
+    }
+}
+
+/// The most cells of a sweep: its header says how many there are, and nobody runs more.
+const MOST_CELLS: usize = 1_000_000;
+
+/// Lengths, seeds and widths multiply: a short header may ask for more cells than memory has.
+fn cells_in_bounds(journal: &Journal) -> Result<(), String> {
+    let definition = &journal.header.definition;
+    let sizes = [definition.lengths.len(), definition.seeds.len(), definition.widths.len()];
+    let cells = sizes.into_iter().try_fold(1_usize, usize::checked_mul);
+    match cells.filter(|cells| *cells <= MOST_CELLS) {
+        Some(_) => Ok(()),
+        None => Err(format!("it lists more than {MOST_CELLS} lengths × seeds × widths; is this a sweep?")),
+    }
+}
+
+fn whole(input: &Input) -> Result<Vec<u8>, RecordError> {
+    if input.bytes > super::kind::LARGEST_RESULT {
+        return Err(wrong(input, "it is larger than 64 MiB; is this a result?".to_owned()));
+    }
+    std::fs::read(&input.path).map_err(|source| RecordError::Read { path: input.path.clone(), source })
+}
+
+fn wrong(input: &Input, says: String) -> RecordError {
+    RecordError::Result { file: input.name.clone(), says }
+}
+
+/// The version of a stored result.
+#[derive(serde::Deserialize)]
+struct Version {
+    version: u64,
+}
+
+/// Version of every JSON result that is read here.
+const RESULT_VERSION: u64 = 1;
+
+fn json<T: DeserializeOwned>(input: &Input) -> Result<From<T>, RecordError> {
+    let bytes = whole(input)?;
+    let version: Version = parsed(input, &bytes)?;
+    if version.version > RESULT_VERSION {
+        let found = version.version;
+        return Err(wrong(
+            input,
+            format!(
+                "it has version {found} and this program reads version {RESULT_VERSION}; a later exactness reads it"
+            ),
+        ));
+    }
+    Ok(From { file: input.name.clone(), result: parsed(input, &bytes)? })
+}
+
+fn parsed<T: DeserializeOwned>(input: &Input, bytes: &[u8]) -> Result<T, RecordError> {
+    let mut source = serde_json::Deserializer::from_slice(bytes);
+    serde_path_to_error::deserialize(&mut source).map_err(|error| {
+        let (path, says) = (error.path().to_string(), error.inner().to_string());
+        wrong(input, format!("field `{path}`: {says}"))
+    })
+}

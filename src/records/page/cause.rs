@@ -1,0 +1,64 @@
+//! The place that a bisect named, with its proof; and the remedy.
+
+use super::document::{Block, Document, Section};
+use crate::records::Kind;
+use crate::records::explore;
+use crate::records::gather::{From, Gathered};
+use crate::records::pictures::layers;
+use crate::results::Table;
+use crate::results::bisect::Bisected;
+
+/// The section.
+#[must_use]
+pub fn section(all: &Gathered, document: &mut Document) -> Section {
+    let mut blocks = Vec::new();
+    for one in &all.bisects {
+        blocks.extend(Block::heading(&one.file, all.bisects.len() > 1));
+        blocks.extend(bisect(one));
+        // One picture: of several bisects it would have to say which is which.
+        if all.bisects.len() == 1
+            && let Some(grid) = layers::grid(&one.result)
+        {
+            let explored = explore::grid(&grid);
+            blocks.push(document.picture(grid.draw(), Some(explored)));
+        }
+    }
+    if all.bisects.is_empty() {
+        let says = "the frontier of a bisect: no bisect.json is among the inputs (exactness bisect), so that no layer and no \
+                    operation is named";
+        blocks.push(Block::missing(says));
+    }
+    let remedies =
+        all.inputs.iter().filter(|input| input.kind == Kind::Remedy).map(|input| input.name.as_str());
+    let remedies: Vec<&str> = remedies.collect();
+    blocks.push(Block::missing(if remedies.is_empty() {
+        "the cheapest exact setting: no remedy is among the inputs".to_owned()
+    } else {
+        format!("the cheapest exact setting: this version does not read {}", remedies.join(", "))
+    }));
+    Section::new("cause", "Cause and remedy", blocks)
+}
+
+/// What was asked, what was found, the proof, and the trail's tables.
+fn bisect(one: &From<Bisected>) -> Vec<Block> {
+    let Bisected { class, reading, .. } = &one.result;
+    let sources = || vec![one.file.clone()];
+    let mut items =
+        vec![format!("Asked: {}.", one.result.asked()), format!("Found: {class}. {}", one.result.summary())];
+    items.extend(reading.map(|reading| format!("Patterns: {reading}.")));
+    items.extend(one.result.row_sentences());
+    items.extend(one.result.place_sentences());
+    items.extend(one.result.closing_sentences());
+    let mut blocks = vec![Block::List { items }];
+    let tables: [Table; 5] = [
+        one.result.screened_table(),
+        one.result.layers_table(true),
+        one.result.operations_table(),
+        one.result.arguments_table(),
+        one.result.sources_table(),
+    ];
+    blocks.extend(
+        tables.into_iter().filter(|table| !table.is_empty()).map(|table| Block::table(table, sources())),
+    );
+    blocks
+}

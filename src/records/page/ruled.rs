@@ -1,0 +1,96 @@
+//! What was ruled out, and by which runs; and what several arms say together. A negative result is a result.
+
+use super::document::{Block, Section};
+use crate::records::experiment::Experiment;
+use crate::records::gather::Gathered;
+use crate::results::stored::Arm;
+
+/// The most readings of one experiment.
+const MOST_READINGS: usize = 12;
+
+/// The section.
+#[must_use]
+pub fn section(all: &Gathered) -> Section {
+    let mut items: Vec<String> = all.experiments.iter().flat_map(of).collect();
+    let own = all.experiments.iter().map(|one| (&one.folder, &one.judgement));
+    let stored = all.judgements.iter().map(|one| (&one.file, &one.result));
+    items.extend(own.chain(stored).flat_map(|(name, judgement)| {
+        judgement.patterns.iter().take(MOST_READINGS).map(move |one| {
+            format!("{name}: read from several arms together: {} ({}).", one.says, one.evidence.join("; "))
+        })
+    }));
+    let block = if items.is_empty() {
+        Block::text("Nothing was ruled out by these inputs.")
+    } else {
+        Block::List { items }
+    };
+    Section::new("ruled-out", "What was ruled out, and by what", vec![block])
+}
+
+fn of(one: &Experiment) -> Vec<String> {
+    let folder = &one.folder;
+    let mut items = Vec::new();
+    let nulls: Vec<_> = one
+        .runs
+        .iter()
+        .filter(|run| run.null.is_some_and(|(prompts, differing)| prompts > 0 && differing == 0))
+        .collect();
+    if !nulls.is_empty() {
+        let labels: Vec<String> = nulls.iter().map(|run| run.label()).collect();
+        items.push(format!(
+            "{folder}: chance: {} gave the bytes of the run before, as far as recorded.",
+            labels.join(", ")
+        ));
+    }
+    let bookkept: Vec<&Arm> =
+        one.judgement.arms.iter().filter(|arm| arm.compared.rounds > 0 && !broken(arm)).collect();
+    let rounds: u64 = bookkept.iter().map(|arm| arm.compared.rounds).sum();
+    if rounds > 0 {
+        let laws = bookkept.iter().map(|arm| arm.checked.len()).min().unwrap_or(0);
+        items.push(format!(
+            "{folder}: bookkeeping: {rounds} rounds of {} keep the laws of accepting, emitting and rewinding ({laws} laws or more were checkable).",
+            names(&bookkept)
+        ));
+    }
+    let entering = |differs: bool| -> usize {
+        let pairings =
+            one.judgement.arms.iter().flat_map(|arm| &arm.sequences).filter_map(|one| one.against.as_ref());
+        pairings.filter(|pairing| pairing.entering_state_differs == Some(differs)).count()
+    };
+    if entering(false) > 0 && entering(true) == 0 {
+        items.push(format!(
+            "{folder}: the state that enters round 0: equal digests in all {} compared sequences.",
+            entering(false)
+        ));
+    }
+    let exact: Vec<&Arm> = one.judgement.arms.iter().filter(|arm| is_exact(arm)).collect();
+    if !exact.is_empty() {
+        items.push(format!(
+            "{folder}: a divergence of {} in these prompts: every recorded row has plain decoding's bytes.",
+            names(&exact)
+        ));
+    }
+    items
+}
+
+/// A law of its own is broken: what only parts from its reference keeps its books.
+fn broken(arm: &Arm) -> bool {
+    let between = crate::algebra::outcome::BETWEEN;
+    arm.sequences
+        .iter()
+        .flat_map(|one| one.finding.iter().chain(&one.later))
+        .any(|breach| !between.contains(&breach.law.as_str()))
+}
+
+fn is_exact(arm: &Arm) -> bool {
+    let mut pairings = arm.sequences.iter().filter_map(|one| one.against.as_ref()).peekable();
+    pairings.peek().is_some()
+        && pairings.all(|pairing| {
+            pairing.verdict.exit_code() == 0
+                && pairing.rows.as_ref().is_some_and(|rows| rows.rows > 0 && rows.equal == rows.rows)
+        })
+}
+
+fn names(arms: &[&Arm]) -> String {
+    arms.iter().map(|arm| arm.arm.as_str()).collect::<Vec<_>>().join(", ")
+}

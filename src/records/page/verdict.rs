@@ -1,0 +1,117 @@
+//! How a record ends: the worst of what its inputs say, in the order of the exit codes.
+
+use crate::algebra::Verdict;
+use crate::algebra::outcome::weight;
+use crate::records::gather::Gathered;
+use crate::results::Word;
+use crate::results::sweep::Reading;
+
+/// What one input says.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    /// The input.
+    pub of: String,
+    /// The word.
+    pub word: String,
+    /// What was compared.
+    pub extent: String,
+    /// How strongly it speaks.
+    weight: u8,
+}
+
+impl Ending {
+    fn of_verdict(of: &str, verdict: Verdict, extent: String) -> Self {
+        Self { of: of.to_owned(), word: verdict.to_string(), extent, weight: weight(verdict) }
+    }
+
+    fn of_word(of: &str, word: Word, extent: String) -> Self {
+        let weight = match word {
+            Word::Identical => 1,
+            Word::Differs => 11,
+            Word::NotRun => 20,
+        };
+        Self { of: of.to_owned(), word: word.to_string(), extent, weight }
+    }
+}
+
+/// What every input says.
+#[must_use]
+pub fn endings(all: &Gathered) -> Vec<Ending> {
+    let mut found = Vec::new();
+    for one in &all.experiments {
+        found.push(Ending::of_verdict(&one.folder, one.judgement.verdict, extent(&one.judgement)));
+    }
+    for one in &all.judgements {
+        found.push(Ending::of_verdict(&one.file, one.result.verdict, extent(&one.result)));
+    }
+    for one in &all.benches {
+        let extent = format!("{} widths timed", one.result.arms.len());
+        found.push(Ending::of_verdict(&one.file, one.result.verdict, extent));
+    }
+    for one in &all.sweeps {
+        let reading = Reading::new(&one.result);
+        let extent = format!("{} cells of a sweep", one.result.cells().len());
+        found.push(Ending::of_word(&one.file, reading.verdict, extent));
+    }
+    found.extend(all.parities.iter().map(|one| {
+        let parted = one.result.lines.iter().filter(|line| line.parts_at().is_some()).count();
+        let told = if parted > 0 { Word::Differs } else { Word::Identical };
+        let extent = format!("{parted} of {} operations part", one.result.lines.len());
+        let word =
+            one.result.verdict.unwrap_or(if one.result.lines.is_empty() { Word::NotRun } else { told });
+        Ending::of_word(&one.file, word, extent)
+    }));
+    found.extend(
+        all.bisects
+            .iter()
+            .map(|one| Ending::of_word(&one.file, one.result.class.word(), within(&one.result.summary()))),
+    );
+    found.extend(all.probes.iter().map(|one| {
+        let weight = match one.result.verdict.as_str() {
+            "equal" => 1,
+            "differs" => 11,
+            _ => 20,
+        };
+        let extent = format!("{} widths probed", one.result.widths.len());
+        Ending { of: one.file.clone(), word: one.result.verdict.clone(), extent, weight }
+    }));
+    found
+}
+
+/// The word of the title line; the first of equals.
+#[must_use]
+pub fn worst(endings: &[Ending]) -> String {
+    let strongest = endings.iter().reduce(|best, next| if next.weight > best.weight { next } else { best });
+    strongest.map_or_else(|| Verdict::NotRun.to_string(), |ending| ending.word.clone())
+}
+
+/// What stands in the parentheses of a summary.
+fn within(summary: &str) -> String {
+    let inside = summary.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.unwrap_or(summary).to_owned()
+}
+
+/// How much was compared, and how many rows have other bytes whatever the text says.
+fn extent(judgement: &crate::results::stored::Judgement) -> String {
+    let pairings = || {
+        judgement.arms.iter().flat_map(|arm| &arm.sequences).filter_map(|sequence| sequence.against.as_ref())
+    };
+    let rows = || pairings().filter_map(|pairing| pairing.rows.as_ref());
+    let tokens = total(pairings().map(|pairing| pairing.past_prompt));
+    let (compared, differ) =
+        (total(rows().map(|rows| rows.rows)), total(rows().map(|rows| rows.bytes_differ)));
+    let rounds = judgement.arms.iter().fold(0, |sum: u64, arm| sum.saturating_add(arm.compared.rounds));
+    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!(
+        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes; {rounds} rounds judged",
+        many(judgement.arms.len(), "run"),
+        many(pairings().count(), "sequence"),
+        many(tokens, "token"),
+        many(compared, "row"),
+    )
+}
+
+/// A sum of counts from files, which may be anything.
+fn total(counts: impl Iterator<Item = usize>) -> usize {
+    counts.fold(0, usize::saturating_add)
+}

@@ -1,0 +1,174 @@
+//! Numbers of a record against counts made here from the raw lines, and the results that have no transcript.
+
+use super::{read, report, repository};
+use crate::kit::{exactness, rewrite};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Token and row digest by sequence and stream index, straight from a transcript's lines.
+type Rows = BTreeMap<(i64, usize), (i64, String)>;
+
+fn rows(path: &Path) -> Rows {
+    let (mut rows, mut next) = (Rows::new(), BTreeMap::<i64, usize>::new());
+    for line in fs::read_to_string(path).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let Some(sequence) = line["sequence"].as_i64() else { continue };
+        let tokens: Vec<i64> = match line["type"].as_str().unwrap() {
+            "prefill" | "step" => vec![line["token"].as_i64().unwrap()],
+            "round" => line["emitted"].as_array().unwrap().iter().map(|id| id.as_i64().unwrap()).collect(),
+            _ => continue,
+        };
+        for (place, token) in tokens.into_iter().enumerate() {
+            let row = if line["rows"].is_array() { &line["rows"][place] } else { &line["row"] };
+            let index = next.entry(sequence).or_default();
+            rows.insert((sequence, *index), (token, row["sha256"].as_str().unwrap().to_owned()));
+            *index += 1;
+        }
+    }
+    rows
+}
+
+/// Rows that differ up to and with the first differing token, and that token's index, by sequence.
+fn counted(arm: &Rows, reference: &Rows) -> BTreeMap<i64, (usize, Option<usize>)> {
+    let mut found: BTreeMap<i64, (usize, Option<usize>)> = BTreeMap::new();
+    for ((sequence, index), (token, digest)) in arm {
+        let (count, first) = found.entry(*sequence).or_default();
+        if first.is_some() {
+            continue;
+        }
+        let (other, its) = &reference[&(*sequence, *index)];
+        *count += usize::from(digest != its);
+        *first = (token != other).then_some(*index);
+    }
+    found
+}
+
+/// The values of one quantity in `data.csv`, by file and subject.
+fn values(csv: &str, quantity: &str) -> BTreeMap<(String, String), String> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let records = reader.records().map(|record| record.unwrap());
+    let wanted = records.filter(|record| &record[2] == quantity);
+    wanted.map(|record| ((record[0].to_owned(), record[1].to_owned()), record[3].to_owned())).collect()
+}
+
+#[test]
+fn differing_rows_and_first_tokens_are_those_that_the_lines_have() {
+    let (folder, data) = (tempfile::tempdir().unwrap(), repository("reports/gpu-first-contact/data/demo"));
+    assert_eq!(report(&data, folder.path()).code, 0);
+    let csv = read(folder.path(), "data.csv");
+    let (differing, first) = (values(&csv, "rows with other bytes"), values(&csv, "first difference"));
+    let (classic, mut compared) = (rows(&data.join("classic.jsonl")), 0);
+    for arm in ["w2", "w4", "w6", "w8", "w12"] {
+        let counts = counted(&rows(&data.join(format!("{arm}.jsonl"))), &classic);
+        assert_eq!(counts.len(), 4);
+        for (sequence, (count, index)) in counts {
+            let subject = format!("{arm}, sequence {sequence}");
+            let of = |values: &BTreeMap<(String, String), String>| {
+                values.iter().find(|((_, named), _)| *named == subject).map(|(_, value)| value.clone())
+            };
+            assert_eq!(of(&differing), Some(count.to_string()), "{subject}");
+            assert_eq!(of(&first), index.map(|index| index.to_string()), "{subject}");
+            compared += count;
+        }
+    }
+    assert_eq!(compared, 2 * 195, "both wide arms part in 195 rows");
+}
+
+#[test]
+fn op_parity_is_read_from_its_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = repository("reports/gpu-op-parity/data");
+    assert_eq!(report(&data, folder.path()).code, 0);
+    let csv = read(folder.path(), "data.csv");
+    let parted = values(&csv, "parts at").into_values().filter(|cell| cell == "8").count();
+    let text = fs::read_to_string(data.join("4b-bf16-4bit.csv")).unwrap();
+    let mut lines = csv::Reader::from_reader(text.as_bytes());
+    let at_8 = lines.records().filter(|record| &record.as_ref().unwrap()[7] == "8").count();
+    assert!(parted > at_8 && at_8 > 0, "{parted} over all files, {at_8} in one");
+    assert!(
+        read(folder.path(), "report.md")
+            .contains("37 operations: 34 as predicted, 0 not, 3 without a prediction.")
+    );
+    let picture = read(folder.path(), "parity.svg");
+    assert!(picture.contains("operations: ") && picture.contains("<title>parts at 8</title>"), "{picture}");
+}
+
+/// A `bench.json` as the verb stores it.
+fn bench() -> Value {
+    let speed =
+        |all: [f64; 2], median: f64| json!({"tokens_per_second": all, "median": median, "prefill": 900.0});
+    let run = |arm: &str, width: Option<u32>, accepted: u64| {
+        json!({"arm": arm, "repeat": 0, "width": width, "file": format!("{arm}.jsonl"), "tokens": 64, "rounds": 20,
+               "drafted": 60, "accepted": accepted, "prefill_seconds": 0.1, "decode_seconds": 1.5, "stream_sha256": ""})
+    };
+    let split = json!({"draft": 0.1, "verify": 5.0, "sync": 2.0, "rewind": 0.3, "other": 0.2});
+    json!({
+        "version": 1, "verdict": "identical", "classic": speed([40.0, 42.0], 41.0), "floor": 0.0488, "drift": 0.01,
+        "arms": [{"arm": "w4", "width": 4, "verdict": "identical", "speed": speed([60.0, 63.0], 61.5), "ratio": 1.5,
+                  "resolved": true, "acceptance": [0.8, 0.5], "split": split, "accepted_ms": 12.5}],
+        "experiment": {"runs": [run("classic", None, 0), run("w4", Some(4), 45)]},
+    })
+}
+
+#[test]
+fn throughput_stands_with_its_brackets() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    rewrite(&data.join("bench.json"), bench().to_string().as_bytes());
+    assert_eq!(report(&data, &out).code, 0);
+    let page = read(&out, "report.md");
+    assert!(page.contains("| w4 | 2 | 61.5 | 60.0 | 63.0 | 1.50 | yes | 75.0 % | identical |"), "{page}");
+    assert!(page.contains("the resolution floor, is 4.9 %"), "{page}");
+    let picture = read(&out, "speed.svg");
+    assert!(picture.contains("floor 4.9 %: width 4 1.50 times, 75 % accepted."), "{picture}");
+}
+
+#[test]
+fn a_sweep_is_read_from_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    let definition = json!({"lengths": [8, 16], "widths": [2, 4], "seeds": [1], "walk": 4, "prefill_chunk": 512, "routes": "",
+        "plants": [], "program": "0.1.0", "model": {"name": "demo"}, "host": {}, "backend": {}});
+    let equal = json!({"equal": {"inputs": 1, "rows": 4, "bytes": 64, "first": 8, "last": 11}});
+    let differs = json!({"differs": {"position": 9, "row": 1, "bytes": 3, "rows": 2}});
+    let cell = |length: u32, second: &Value| {
+        json!({"cell": {"length": length, "seed": 1}, "seconds": 1.0, "end": {"measured":
+            [{"width": 2, "outcome": equal}, {"width": 4, "outcome": second}]}})
+    };
+    let header = json!({"format": "exactness-sweep", "version": 1, "definition": definition});
+    rewrite(
+        &data.join("journal.jsonl"),
+        format!("{header}\n{}\n{}\n", cell(8, &equal), cell(16, &differs)).as_bytes(),
+    );
+    let ran = report(&data, &out);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let page = read(&out, "report.md");
+    assert!(page.starts_with("# record: differs\n"), "{page}");
+    assert!(page.contains("Width 4 differs in 1 of 2 measured cells, at length 16"), "{page}");
+    assert!(read(&out, "sweep.svg").contains("3 comparisons equal, 1 different, 0 not made."));
+}
+
+#[test]
+fn a_stored_comparison_says_what_its_transcripts_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    let of = |name: &str| repository("reports/gpu-first-contact/data/demo").join(name);
+    let (arm, classic) = (of("w8.jsonl"), of("classic.jsonl"));
+    let words =
+        ["compare".into(), arm.clone(), "--against".into(), classic, "--format".into(), "json".into()];
+    let compared = exactness(&words);
+    assert_eq!(compared.code, 1, "{}", compared.err);
+    rewrite(&data.join("compare.json"), compared.out.as_bytes());
+    assert_eq!(report(&data, &out).code, 0);
+    let page = read(&out, "report.md");
+    assert!(page.starts_with("# record: undecided\n"), "{page}");
+    assert!(page.contains("As stored in ../data/compare.json:"), "{page}");
+    let parts = format!(
+        "| w8 | {} | 3 | 15 | 64 | 15 | 11 | 1 | 128 | 13 | 11 | 15 of 16 | 1 of 16 |",
+        arm.display()
+    );
+    assert!(page.contains(&parts), "{page}");
+    assert!(page.contains("rows: no arm and its reference"), "no row is known without the transcripts");
+}
