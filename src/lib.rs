@@ -24,7 +24,11 @@ pub mod sweep; // lengths × seeds × widths, resumable
 
 #[cfg(feature = "engine")]
 pub mod bisect; // from differing bytes to the row, the layer and the operation that parted first
+
 #[cfg(feature = "records")]
 pub mod records; // markdown, CSV, pictures and one HTML page, from stored data alone
+
+#[cfg(feature = "engine")]
+pub mod remedy; // the cheapest exact setting for a width
 
 pub mod cli; // one file a verb

@@ -25,6 +25,6 @@ pub mod screen;
 pub mod script;
 pub mod search;
 pub mod side;
-mod sources;
+pub mod sources;
 mod state;
 pub mod trail;

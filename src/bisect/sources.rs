@@ -10,6 +10,7 @@ use super::frontier::local;
 use super::held;
 use super::instrument::{Handed, Look, Looks, Shown};
 use super::lockstep::{Pair, Until, walk};
+use super::row::prefill;
 use super::script::Script;
 use super::side::{Kind, Stage, Start};
 use crate::engine::Result;
@@ -17,12 +18,33 @@ use crate::engine::tap::Site;
 use crate::results::bisect::{Handled, SiteWalk, Source, Sources};
 use std::collections::BTreeMap;
 
+/// What was found of one script with every input made equal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forced {
+    /// Operations that differ, each with its first place and how often.
+    pub found: BTreeMap<Site, Source>,
+    /// Planted faults that changed something.
+    pub struck: Vec<String>,
+    /// Tokens that went in.
+    pub fed: u64,
+}
+
+/// Every operation that differs on equal inputs, script by script; all scripts have the first one's prompt.
+///
+/// # Errors
+/// When the prompt is not one, or MLX refuses.
+pub fn differing(stage: &Stage<'_>, scripts: &[Script]) -> Result<Vec<Forced>> {
+    let Some(first) = scripts.first() else { return Ok(Vec::new()) };
+    let start = prefill(stage, &first.prompt)?.start;
+    scripts.iter().map(|script| forced((stage, script), &start)).collect()
+}
+
 /// Finds all sources and treats them together; also the tokens that went in.
 ///
 /// # Errors
 /// When MLX refuses.
 pub(super) fn all((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<(Sources, u64)> {
-    let (mut found, mut fed) = forced((stage, script), start)?;
+    let Forced { mut found, mut fed, .. } = forced((stage, script), start)?;
     let routes = Cures {
         routes: found.keys().filter_map(|site| chain_route(stage, *site)).collect(),
         ..Cures::default()
@@ -30,9 +52,9 @@ pub(super) fn all((stage, script): (&Stage<'_>, &Script), start: &Start) -> Resu
     let rest = if routes.routes.is_empty() {
         found.keys().copied().collect()
     } else {
-        let (rest, cost) = forced((&routes.applied(stage)?, script), start)?;
-        fed += cost;
-        rest.into_keys().collect::<Vec<Site>>()
+        let rest = forced((&routes.applied(stage)?, script), start)?;
+        fed += rest.fed;
+        rest.found.into_keys().collect::<Vec<Site>>()
     };
     let mut cures = Cures::default();
     for (site, source) in &mut found {
@@ -56,7 +78,7 @@ pub(super) fn all((stage, script): (&Stage<'_>, &Script), start: &Start) -> Resu
 }
 
 /// Drives blocks whose every operation gets plain decoding's inputs, and gathers what differs still.
-fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<(BTreeMap<Site, Source>, u64)> {
+fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<Forced> {
     let mut pair = Pair::new(stage, (Kind::Chain, Kind::Block), start);
     pair.look(&Looks::Everywhere);
     pair.right.instrument.shown = Shown::Own;
@@ -72,7 +94,8 @@ fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<(BTre
             gather(script, number, (&chain, &block), &mut found)?;
         }
     }
-    Ok((found, pair.fed()))
+    let (struck, fed) = (pair.right.instrument.struck(), pair.fed());
+    Ok(Forced { found, struck, fed })
 }
 
 /// Every output of plain decoding's rows.

@@ -7,6 +7,7 @@ use super::experiment::{RewindArg, refuse_misplaced, stopped, width};
 use super::model::{Loaded, ModelArgs};
 use super::prompted::PromptArgs;
 use super::rounds::{self, Rounds};
+use super::routed::{RoutesArg, machine};
 use super::settings;
 use crate::arms::identity;
 use crate::bisect::run::{Answers, Ask, BisectError, bisect};
@@ -60,9 +61,13 @@ pub struct BisectArgs {
     /// Never choose an end-of-text id.
     #[arg(long)]
     ignore_eos: bool,
-    /// How the verify block computes, as in `delta=chunked`; with --from the transcript's own unless given.
-    #[arg(long, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
-    routes: Option<Routes>,
+    /// How the verify block computes, as in `delta=chunked`, or `auto` for what a remedy chose; with --from the
+    /// transcript's own unless given.
+    #[arg(long, value_name = "ROUTES", value_parser = str::parse::<RoutesArg>)]
+    routes: Option<RoutesArg>,
+    /// Where --routes auto looks; default: gate.json in the user's cache folder.
+    #[arg(long, value_name = "FILE")]
+    memo: Option<PathBuf>,
     /// How recurrent states go back to the accepted row; with --from as recorded, else keep.
     #[arg(long, value_enum)]
     rewind: Option<RewindArg>,
@@ -145,7 +150,8 @@ impl BisectArgs {
         let script = &scripts[chosen(&screened)];
         let folder = self.folder(&settled)?;
         let key = key(&settled, &question_text(&settled, &stage, &scripts, self.repeat)?);
-        let machine = Machine::named(&machine_parts().0, &machine_parts().1, &machine_parts().2);
+        let (backend, version, device) = machine();
+        let machine = Machine::named(&backend, &version, &device);
         let mut trail = TrailFile::open(&folder.join("trail.jsonl"), key.clone()).map_err(trail_failure)?;
         let model = identity::model(&settled.loaded.checkpoint, settled.loaded.model.dtype());
         let (backend, command) = (identity::backend(), settings::command_line());
@@ -193,9 +199,12 @@ impl BisectArgs {
             .map(|folder| ModelArgs { model: Some(folder.clone()), dtype: self.model.dtype }.load());
         let block = block.transpose()?;
         let rounds = self.which_rounds(&loaded)?;
-        let routes = self.routes.clone().map_or_else(|| rounds.routes(), Ok)?;
-        let plants = if self.plants.is_empty() { rounds.plants()? } else { self.plants.clone() };
         let rewind = self.rewind.or(rounds.rewind()).unwrap_or(RewindArg::Keep).rewind();
+        let routes = match &self.routes {
+            Some(told) => told.of_width(&loaded, (rounds.asked_width(), rewind), self.memo.as_deref())?,
+            None => rounds.routes()?,
+        };
+        let plants = if self.plants.is_empty() { rounds.plants()? } else { self.plants.clone() };
         refuse_misplaced(&routes, &plants, loaded.model.config())?;
         if let Some(block) = &block {
             refuse_other_shape(&loaded, block)?;
@@ -391,16 +400,8 @@ fn refuse_other_shape(chain: &Loaded, block: &Loaded) -> Result<(), Failure> {
     if same { Ok(()) } else { Err(Failure::usage(says)) }
 }
 
-/// Backend, version, device.
-fn machine_parts() -> (String, String, String) {
-    let (backend, host) = (identity::backend(), identity::host());
-    let device = [backend.device, backend.driver, (!identity::on_gpu()).then_some(host.cpu).flatten()];
-    let device: Vec<String> = device.into_iter().flatten().collect();
-    (backend.name.unwrap_or_default(), backend.version.unwrap_or_default(), device.join(", "))
-}
-
 fn key(settled: &Settled, question: &str) -> Key {
-    let (backend, version, device) = machine_parts();
+    let (backend, version, device) = machine();
     Key {
         model: settled.loaded.checkpoint.name(),
         digest: settled.loaded.checkpoint.digest(),

@@ -4,6 +4,7 @@ use super::exit::Failure;
 use super::judging::judge_path;
 use super::model::{Loaded, ModelArgs};
 use super::prompted::PromptArgs;
+use super::routed::RoutesArg;
 use super::{console, settings};
 use crate::arms::spec::WIDEST;
 use crate::arms::{ArmSpec, Bench, PromptSet, identity, run};
@@ -23,6 +24,7 @@ use crate::results::outcomes::null_arms;
 use crate::transcript::writer::rows_path;
 use crate::transcript::{Arm, ArmKind, TokenId, clock};
 use clap::ValueEnum;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What is decoded, by which model, and how.
@@ -38,7 +40,7 @@ pub struct Setup {
     /// into the bookkeeping: `fault=` rejected-row, skipped-rewind, state-ahead, selection or prefill; may be repeated.
     #[arg(long = "plant", value_name = "PLANT", value_parser = str::parse::<Plant>)]
     plants: Vec<Plant>,
-    /// Folder for the transcripts; default: transcripts/<model>-<time>.
+    /// Folder for what is recorded; default: transcripts/<model>-<time>.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -55,9 +57,13 @@ struct Decoding {
     /// Never choose an end-of-text id.
     #[arg(long)]
     ignore_eos: bool,
-    /// How the verify block computes, as in `delta=chunked,linear=rows:6,layer.5.o_proj=rows`.
-    #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
-    routes: Routes,
+    /// How the verify block computes, as in `delta=chunked,linear=rows:6,layer.5.o_proj=rows`; `auto` takes what a remedy
+    /// chose for the width.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<RoutesArg>)]
+    routes: RoutesArg,
+    /// Where the gate's verdicts and a remedy's choices lie; default: gate.json in the user's cache folder.
+    #[arg(long, value_name = "FILE")]
+    memo: Option<PathBuf>,
     /// How recurrent states go back to the accepted row.
     #[arg(long, value_enum, default_value_t = RewindArg::Keep)]
     rewind: RewindArg,
@@ -120,7 +126,7 @@ impl Setup {
         refuse_foreign(recording.as_ref(), loaded.model.config().vocab_size)?;
         let options = self.decoding.options(&loaded, unless_told);
         // Asked before anything is written, so that what this model does not have leaves nothing behind.
-        refuse_misplaced(&self.decoding.routes, &self.plants, loaded.model.config())?;
+        refuse_misplaced(&self.decoding.routes.given(), &self.plants, loaded.model.config())?;
         let out = self.out_folder(&loaded);
         Ok(Prepared { setup: self, loaded, prompts, recording, options, out })
     }
@@ -131,11 +137,46 @@ impl Setup {
         self.decoding.max_tokens as usize
     }
 
+    /// What `--routes` was given.
+    #[must_use]
+    pub const fn routes(&self) -> &RoutesArg {
+        &self.decoding.routes
+    }
+
+    /// What `--memo` was given.
+    #[must_use]
+    pub fn memo(&self) -> Option<&Path> {
+        self.decoding.memo.as_deref()
+    }
+
+    /// Faults to plant.
+    #[must_use]
+    pub fn plants(&self) -> &[Plant] {
+        &self.plants
+    }
+
+    /// Who proposes, to how many tokens: what a run's answer depends on besides its prompts.
+    #[must_use]
+    pub fn drafting(&self) -> String {
+        let Decoding { drafter, max_tokens, ignore_eos, .. } = &self.decoding;
+        format!("{drafter}, {max_tokens} tokens{}", if *ignore_eos { ", past end ids" } else { "" })
+    }
+
     fn out_folder(&self, loaded: &Loaded) -> PathBuf {
         let stamp: String = clock::utc_now().chars().filter(char::is_ascii_alphanumeric).collect();
         let name = format!("{}-{stamp}", loaded.checkpoint.name());
         self.out.clone().unwrap_or_else(|| Path::new("transcripts").join(name))
     }
+}
+
+/// A run that is to be made.
+pub struct Planned {
+    /// Which.
+    pub arm: ArmSpec,
+    /// Its transcript.
+    pub file: PathBuf,
+    /// How its blocks compute.
+    pub routes: Routes,
 }
 
 impl Prepared<'_> {
@@ -144,15 +185,37 @@ impl Prepared<'_> {
     /// # Errors
     /// When a transcript is there already or cannot be written, or MLX refuses. What was recorded stays.
     pub fn record(&self, arms: &[ArmSpec]) -> anyhow::Result<Experiment> {
-        refuse_taken(&self.out, arms)?;
+        let mut routes = BTreeMap::new();
+        for width in arms.iter().filter_map(|arm| arm.width).collect::<BTreeSet<_>>() {
+            routes.insert(width, self.routes(width)?);
+        }
+        let routes = |arm: &ArmSpec| arm.width.and_then(|width| routes.get(&width).cloned());
+        let planned = |arm: &ArmSpec| Planned {
+            arm: *arm,
+            file: self.out.join(arm.file()),
+            routes: routes(arm).unwrap_or_default(),
+        };
+        let planned: Vec<Planned> = arms.iter().map(planned).collect();
+        let mut experiment = judged(self.runs(&planned, self.options.detail)?)?;
+        experiment.take_plants(&self.setup.plants.iter().map(ToString::to_string).collect::<Vec<_>>());
+        Ok(experiment)
+    }
+
+    /// Makes runs in order; the first is plain decoding's.
+    ///
+    /// # Errors
+    /// When a transcript is there already or cannot be written, or MLX refuses. What was recorded stays.
+    pub fn runs(&self, planned: &[Planned], detail: RowDetail) -> Result<Vec<ArmRun>, Failure> {
+        refuse_taken(planned)?;
         let max_tokens = self.setup.max_tokens();
-        let bar = console::Progress::new(arms.len() * self.prompts.prompts().len() * max_tokens);
+        let bar = console::Progress::new(planned.len() * self.prompts.prompts().len() * max_tokens);
+        let options = Options { detail, ..self.options.clone() };
         let bench = Bench {
             model: &self.loaded.model,
             tokenizer: self.loaded.tokenizer.as_ref(),
             prompts: &self.prompts,
             max_tokens,
-            options: &self.options,
+            options: &options,
             drafter: &self.setup.decoding.drafter,
             recording: self.recording.as_ref(),
             plants: &self.setup.plants,
@@ -164,11 +227,32 @@ impl Prepared<'_> {
             },
             progress: &|tokens| bar.add(tokens),
         };
-        let runs = run_all(&bench, arms, &self.out, &bar)?;
+        let runs = run_all(&bench, planned, &bar)?;
         bar.finish();
-        let mut experiment = judged(runs)?;
-        experiment.take_plants(&self.setup.plants.iter().map(ToString::to_string).collect::<Vec<_>>());
-        Ok(experiment)
+        Ok(runs)
+    }
+
+    fn routes(&self, width: usize) -> Result<Routes, Failure> {
+        let Decoding { routes, memo, .. } = &self.setup.decoding;
+        routes.of_width(&self.loaded, (width, self.options.rewind), memo.as_deref())
+    }
+
+    /// The model.
+    #[must_use]
+    pub const fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// How arms decode.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The prompts.
+    #[must_use]
+    pub const fn prompts(&self) -> &PromptSet {
+        &self.prompts
     }
 
     /// Ids of all prompts.
@@ -201,7 +285,7 @@ impl Decoding {
                 Some(RowsArg::Digest) => RowDetail::Digest,
                 Some(RowsArg::Bytes) => RowDetail::Bytes,
             },
-            routes: self.routes.clone(),
+            routes: self.routes.given(),
         }
     }
 }
@@ -238,9 +322,8 @@ fn refuse_foreign(recording: Option<&Arm>, vocabulary: usize) -> Result<(), Fail
 }
 
 /// Recorded runs are never overwritten, and half an experiment is not started over another one.
-fn refuse_taken(out: &Path, arms: &[ArmSpec]) -> Result<(), Failure> {
-    let lines = arms.iter().map(|arm| out.join(arm.file()));
-    let files = lines.flat_map(|lines| [rows_path(&lines), lines]);
+fn refuse_taken(planned: &[Planned]) -> Result<(), Failure> {
+    let files = planned.iter().flat_map(|one| [rows_path(&one.file), one.file.clone()]);
     // A dangling link is taken too: what it points to is not ours to make.
     let taken = files.into_iter().find(|file| file.symlink_metadata().is_ok());
     taken.map_or(Ok(()), |file| {
@@ -251,18 +334,13 @@ fn refuse_taken(out: &Path, arms: &[ArmSpec]) -> Result<(), Failure> {
     })
 }
 
-fn run_all(
-    bench: &Bench<'_>,
-    arms: &[ArmSpec],
-    out: &Path,
-    bar: &console::Progress,
-) -> Result<Vec<ArmRun>, Failure> {
+fn run_all(bench: &Bench<'_>, planned: &[Planned], bar: &console::Progress) -> Result<Vec<ArmRun>, Failure> {
     let mut runs: Vec<ArmRun> = Vec::new();
-    for arm in arms {
+    for Planned { arm, file, routes } in planned {
         bar.label(&arm.label());
-        let file = out.join(arm.file());
+        let options = Options { routes: routes.clone(), ..bench.options.clone() };
         let references = runs.first().map_or_else(Vec::new, |classic| classic.streams.clone());
-        let run = run::ran(bench, *arm, &file, &references)
+        let run = run::ran(&Bench { options: &options, ..*bench }, *arm, file, &references)
             .map_err(|error| stopped(&format!("run the arm of {}", file.display()), &error))?;
         runs.push(run);
     }
@@ -281,7 +359,10 @@ pub(super) fn stopped(doing: &str, error: &Error) -> Failure {
 }
 
 /// Reads the transcripts back and has them judged as anybody else's would be.
-fn judged(runs: Vec<ArmRun>) -> anyhow::Result<Experiment> {
+///
+/// # Errors
+/// When one cannot be read back.
+pub(super) fn judged(runs: Vec<ArmRun>) -> anyhow::Result<Experiment> {
     let contestant = |run: &ArmRun| -> anyhow::Result<Contestant> {
         let path = Path::new(&run.file);
         let arm = Arm::read(path).map_err(Failure::from)?;

@@ -37,12 +37,18 @@ pub mod probe;
 pub mod prompted;
 #[cfg(feature = "engine")]
 pub mod ran;
+#[cfg(feature = "engine")]
+pub mod remedied;
+#[cfg(feature = "engine")]
+pub mod remedy;
 #[cfg(feature = "records")]
 pub mod report;
 #[cfg(feature = "engine")]
 pub mod reproduce;
 #[cfg(feature = "engine")]
 pub mod rounds;
+#[cfg(feature = "engine")]
+pub mod routed;
 pub mod rows;
 #[cfg(feature = "engine")]
 pub mod run_arm;
@@ -58,6 +64,8 @@ pub mod sweep_cell;
 pub mod sweep_merge;
 #[cfg(feature = "engine")]
 pub mod synth;
+#[cfg(feature = "engine")]
+pub mod timed;
 pub mod usage;
 
 use clap::{Parser, Subcommand};
@@ -92,6 +100,8 @@ enum Verb {
     Probe(probe::ProbeArgs),
     #[cfg(feature = "records")]
     Report(report::Report),
+    #[cfg(feature = "engine")]
+    Remedy(Box<remedy::RemedyArgs>),
     #[cfg(feature = "engine")]
     Reproduce(reproduce::Reproduce),
     Rows(rows::Rows),
@@ -131,6 +141,8 @@ impl Cli {
             Verb::Probe(verb) => verb.run(),
             #[cfg(feature = "records")]
             Verb::Report(verb) => verb.run(),
+            #[cfg(feature = "engine")]
+            Verb::Remedy(verb) => verb.run(),
             #[cfg(feature = "engine")]
             Verb::Reproduce(verb) => verb.run(),
             Verb::Rows(verb) => verb.run(),

@@ -5,12 +5,11 @@ use super::exit::Failure;
 use super::experiment::{refuse_misplaced, refuse_unseen, stopped, width};
 use super::judged::Style;
 use super::model::{Loaded, ModelArgs};
+use super::routed::{RoutesArg, memo_path, verdict_key};
 use super::{console, settings};
-use crate::arms::identity;
 use crate::engine::cache::Rewind;
 use crate::engine::plant::Plant;
-use crate::engine::routes::{Defaults, Routes};
-use crate::engine::rows::dtype_name;
+use crate::engine::routes::Routes;
 use crate::probe::dispatch::Machine;
 use crate::probe::exact::{INPUTS, Inputs};
 use crate::probe::gate::{Demand, Gate, is_on};
@@ -34,9 +33,9 @@ pub struct ProbeArgs {
     /// Rows of a block.
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_values_t = [2, 4], value_parser = width)]
     widths: Vec<usize>,
-    /// How blocks compute, as in `attention=block,linear=rows:6`.
-    #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<Routes>)]
-    routes: Routes,
+    /// How blocks compute, as in `attention=block,linear=rows:6`; `auto` takes what a remedy chose.
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<RoutesArg>)]
+    routes: RoutesArg,
     /// Ids of a prompt: the first position that is covered.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     length: u32,
@@ -73,12 +72,16 @@ impl ProbeArgs {
         let mut gate = Gate::new(self.memo(), self.allow_inexact || is_on(&settings::allow_inexact()));
         remark(gate.warning_at_start());
         let loaded = self.model.load()?;
-        refuse_misplaced(&self.routes, &self.plants, loaded.model.config())?;
+        refuse_misplaced(&self.routes.given(), &self.plants, loaded.model.config())?;
         refuse_unseen(&self.plants)?;
-        let keys = self.keys(&loaded);
+        let routes = self.routes_of(&loaded)?;
+        let pairs = self.widths.iter().zip(&routes);
+        let key =
+            |(width, routes): (&usize, &Routes)| verdict_key(&loaded, (*width, Rewind::KeepStates), routes);
+        let keys: Vec<Key> = pairs.map(key).collect();
         let known = keys.iter().map(|key| self.remembered(&mut gate, key)).collect::<Vec<_>>();
         if known.contains(&None) {
-            self.measure(&loaded, (&keys, &known), &mut gate)?;
+            self.measure(&loaded, (&keys, &known, &routes), &mut gate)?;
         }
         let lines = keys.into_iter().zip(&known);
         let widths = lines.filter_map(|(key, known)| self.line(&mut gate, key, known.is_some())).collect();
@@ -90,8 +93,7 @@ impl ProbeArgs {
 
     /// The verdicts that count here; a planted fault is no property of the machine.
     fn memo(&self) -> Memo {
-        let default = || settings::cache_folder().map(|folder| folder.join("gate.json"));
-        match self.memo.clone().or_else(default) {
+        match memo_path(self.memo.as_deref()) {
             Some(path) if !self.no_memo && self.plants.is_empty() => {
                 let (memo, warning) = Memo::load(&path);
                 remark(warning);
@@ -101,23 +103,11 @@ impl ProbeArgs {
         }
     }
 
-    /// What the verdicts are about, one a width.
-    fn keys(&self, loaded: &Loaded) -> Vec<Key> {
-        let (backend, host) = (identity::backend(), identity::host());
-        let device = [backend.device, backend.driver, (!identity::on_gpu()).then_some(host.cpu).flatten()];
-        let device: Vec<String> = device.into_iter().flatten().collect();
-        let key = Key {
-            model: loaded.checkpoint.digest(),
-            width: 0,
-            window: "single".to_owned(),
-            routes: routes(&self.routes),
-            dtype: dtype_name(loaded.model.dtype()).to_owned(),
-            backend: backend.name.unwrap_or_default(),
-            version: backend.version.unwrap_or_default(),
-            device: device.join(", "),
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        self.widths.iter().map(|width| Key { width: *width as u64, ..key.clone() }).collect()
+    /// How blocks of each width compute.
+    fn routes_of(&self, loaded: &Loaded) -> Result<Vec<Routes>, Failure> {
+        let memo = self.memo.as_deref();
+        let of = |width: &usize| self.routes.of_width(loaded, (*width, Rewind::KeepStates), memo);
+        self.widths.iter().map(of).collect()
     }
 
     fn seeds(&self) -> Vec<u64> {
@@ -138,7 +128,7 @@ impl ProbeArgs {
     fn measure(
         &self,
         loaded: &Loaded,
-        (keys, known): (&[Key], &[Option<Probed>]),
+        (keys, known, routes): (&[Key], &[Option<Probed>], &[Routes]),
         gate: &mut Gate,
     ) -> Result<(), Failure> {
         let bar = console::Progress::counting(INPUTS + 1 + self.widths.len(), "walks");
@@ -151,11 +141,10 @@ impl ProbeArgs {
         bar.label("chain");
         let inputs = Inputs::record(&loaded.model, &self.walk(), &self.seeds(), &|| bar.add(1));
         let inputs = inputs.map_err(|error| stopped("probe", &error))?;
-        for ((key, _), width) in
-            keys.iter().zip(known).zip(&self.widths).filter(|((_, known), _)| known.is_none())
-        {
+        let asked = keys.iter().zip(known).zip(self.widths.iter().zip(routes));
+        for ((key, _), (width, routes)) in asked.filter(|((_, known), _)| known.is_none()) {
             bar.label(&format!("width {width}"));
-            let blocks = Blocks { width: *width, routes: self.routes.clone(), reach: Reach::EveryRow };
+            let blocks = Blocks { width: *width, routes: routes.clone(), reach: Reach::EveryRow };
             let probed = inputs.probe(&about, &blocks).map_err(|error| stopped("probe", &error))?;
             gate.memo_mut().remember(key.clone(), probed);
             // After each width, so that a probe that is stopped later has not been for nothing.
@@ -191,12 +180,6 @@ fn remark(warning: Option<String>) {
     if let Some(warning) = warning {
         console::note(&warning);
     }
-}
-
-/// Everything that says how a block computes: defaults, overrides, rewind.
-fn routes(overrides: &Routes) -> String {
-    let parts = [Defaults::Verify.text().to_owned(), overrides.to_string(), "rewind=keep".to_owned()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
 }
 
 fn print(probe: &Probe, format: Format) -> anyhow::Result<String> {

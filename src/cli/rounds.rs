@@ -136,6 +136,17 @@ impl Rounds {
         !matches!(self, Self::Recorded { .. })
     }
 
+    /// Rows of the widest block that was asked for.
+    #[must_use]
+    pub fn asked_width(&self) -> usize {
+        match self {
+            Self::Recorded { arm, .. } => {
+                arm.header.width.and_then(|width| usize::try_from(width).ok()).unwrap_or(2)
+            }
+            Self::Patterns { width, .. } | Self::Live { width, .. } => *width,
+        }
+    }
+
     /// Where they come from.
     #[must_use]
     pub fn says(&self) -> String {

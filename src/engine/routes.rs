@@ -248,6 +248,15 @@ impl Routes {
     pub fn misplaced(&self, layers: &[Vec<Op>]) -> Option<String> {
         self.0.iter().find_map(|setting| setting.misplaced(layers))
     }
+
+    /// These with one operation computed otherwise, in one layer or in all: what they said of it there is dropped.
+    #[must_use]
+    pub fn with(&self, op: Op, layer: Option<u16>, route: Route) -> Self {
+        let replaced =
+            |one: &Setting| one.target == Target::One(op) && (layer.is_none() || one.layer == layer);
+        let kept = self.0.iter().filter(|one| !replaced(one)).copied();
+        Self(kept.chain([Setting { layer, target: Target::One(op), route }]).collect())
+    }
 }
 
 impl FromStr for Routes {
@@ -401,6 +410,17 @@ mod tests {
         insta::assert_snapshot!(beyond, @"layer 2 of a model with layers 0 to 1");
         let nowhere = misplaced("linear=rows,attn_gate=rows").unwrap();
         insta::assert_snapshot!(nowhere, @"attn_gate=rows: no layer of this model has such an operation");
+    }
+
+    #[test]
+    fn an_operation_that_is_set_otherwise_is_set_once() {
+        let routes: Routes = "linear=rows:6,delta=chunked,layer.5.o_proj=rows,o_proj=rows:2".parse().unwrap();
+        let chain = routes.with(Op::Delta, None, Route::Chain);
+        assert_eq!(chain.to_string(), "linear=rows:6,layer.5.o_proj=rows,o_proj=rows:2,delta=chain");
+        let all = chain.with(Op::OProj, None, Route::Rows(4)).to_string();
+        assert_eq!(all, "linear=rows:6,delta=chain,o_proj=rows:4");
+        let one = routes.with(Op::OProj, Some(5), Route::Whole).to_string();
+        assert_eq!(one, "linear=rows:6,delta=chunked,o_proj=rows:2,layer.5.o_proj=whole");
     }
 
     #[test]

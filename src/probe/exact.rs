@@ -45,6 +45,12 @@ impl<'m> Inputs<'m> {
         Ok(Self { chains, steady })
     }
 
+    /// The chain that a seed drew.
+    #[must_use]
+    pub fn chain(&self, seed: u64) -> Option<&Chain<'m>> {
+        self.chains.iter().find(|(own, _)| *own == seed).map(|(_, chain)| chain)
+    }
+
     /// The same inputs with faults in blocks.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Verdicts on disk: read once at the start, written whole, and never believed when anything about the file is odd.
+//! Verdicts on disk, and the routes that a remedy chose: read once at the start, written whole, and never believed when anything about the file is odd.
 //!
 //! The file carries a digest of its verdicts, so that a changed digit is not a longer cover. What cannot be read counts
 //! as absent, with one line that says so; a file of a newer version is left as it is.
@@ -14,13 +14,14 @@ use std::path::{Path, PathBuf};
 /// The format's name.
 const FORMAT: &str = "exactness.verdicts";
 /// The version that is written, and the only one that is read.
-pub const MEMO_VERSION: u64 = 1;
+pub const MEMO_VERSION: u64 = 2;
 
 /// Verdicts by what they are about.
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
     path: Option<PathBuf>,
     verdicts: BTreeMap<Key, Vec<Probed>>,
+    choices: BTreeMap<Key, String>,
     /// A file of a newer version lies there.
     newer: bool,
 }
@@ -33,7 +34,12 @@ struct File {
     version: u64,
     sha256: String,
     verdicts: Vec<(Key, Vec<Probed>)>,
+    /// Routes by what they were chosen for; the key's own routes say `auto`.
+    choices: Vec<(Key, String)>,
 }
+
+/// What a file holds.
+type Held = (BTreeMap<Key, Vec<Probed>>, BTreeMap<Key, String>);
 
 /// What any version's file begins with.
 #[derive(Deserialize)]
@@ -60,7 +66,7 @@ impl Memo {
             Err(error) => return (empty, Some(unused(error.to_string()))),
         };
         match parse(&text) {
-            Ok(verdicts) => (Self { verdicts, ..empty }, None),
+            Ok((verdicts, choices)) => (Self { verdicts, choices, ..empty }, None),
             Err((newer, says)) => (Self { newer, ..empty }, Some(unused(says))),
         }
     }
@@ -93,7 +99,18 @@ impl Memo {
         known.push(probed);
     }
 
-    /// Writes all verdicts, together with those that were written meanwhile about other keys.
+    /// The routes that were chosen for a key whose own routes say `auto`.
+    #[must_use]
+    pub fn choice(&self, key: &Key) -> Option<&str> {
+        self.choices.get(key).map(String::as_str)
+    }
+
+    /// Keeps the routes chosen for a key, in place of earlier ones.
+    pub fn choose(&mut self, key: Key, routes: String) {
+        self.choices.insert(key, routes);
+    }
+
+    /// Writes all verdicts and choices, together with those that were written meanwhile about other keys.
     ///
     /// # Errors
     /// When the file cannot be written, or is of a newer version.
@@ -104,22 +121,24 @@ impl Memo {
             let source = io::Error::other("a newer exactness wrote it; choose another --memo");
             return Err(WriteError { path: path.clone(), source });
         }
-        let mut all = there.verdicts;
+        let (mut all, mut choices) = (there.verdicts, there.choices);
         all.extend(self.verdicts.clone());
+        choices.extend(self.choices.clone());
         let file = |source: serde_json::Error| WriteError { path: path.clone(), source: source.into() };
         let verdicts: Vec<(Key, Vec<Probed>)> = all.into_iter().collect();
-        let sha256 = digest(&verdicts).map_err(file)?;
-        let whole = File { format: FORMAT.to_owned(), version: MEMO_VERSION, sha256, verdicts };
+        let choices: Vec<(Key, String)> = choices.into_iter().collect();
+        let sha256 = digest(&(&verdicts, &choices)).map_err(file)?;
+        let whole = File { format: FORMAT.to_owned(), version: MEMO_VERSION, sha256, verdicts, choices };
         write_whole(path, &serde_json::to_vec(&whole).map_err(file)?)
     }
 }
 
-fn digest(verdicts: &[(Key, Vec<Probed>)]) -> serde_json::Result<String> {
-    Ok(sha256(&serde_json::to_vec(verdicts)?))
+fn digest(held: &impl Serialize) -> serde_json::Result<String> {
+    Ok(sha256(&serde_json::to_vec(held)?))
 }
 
-/// The verdicts, or why not; the flag says that the file is of a newer version.
-fn parse(text: &[u8]) -> Result<BTreeMap<Key, Vec<Probed>>, (bool, String)> {
+/// What it holds, or why not; the flag says that the file is of a newer version.
+fn parse(text: &[u8]) -> Result<Held, (bool, String)> {
     let damaged = |error: serde_json::Error| (false, format!("the file is damaged: {error}"));
     let head: Head = serde_json::from_slice(text).map_err(damaged)?;
     if head.format != FORMAT {
@@ -130,8 +149,8 @@ fn parse(text: &[u8]) -> Result<BTreeMap<Key, Vec<Probed>>, (bool, String)> {
         return Err((head.version > MEMO_VERSION, says));
     }
     let file: File = serde_json::from_slice(text).map_err(damaged)?;
-    if digest(&file.verdicts).map_err(damaged)? != file.sha256 {
+    if digest(&(&file.verdicts, &file.choices)).map_err(damaged)? != file.sha256 {
         return Err((false, "the file is damaged: its digest does not fit".to_owned()));
     }
-    Ok(file.verdicts.into_iter().collect())
+    Ok((file.verdicts.into_iter().collect(), file.choices.into_iter().collect()))
 }

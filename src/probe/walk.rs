@@ -144,6 +144,12 @@ impl<'m> Chain<'m> {
         Some((self.position(0), self.position(last)))
     }
 
+    /// What was fed: the prompt, and the token at each position past it.
+    #[must_use]
+    pub fn fed(&self) -> (Vec<TokenId>, &[TokenId]) {
+        (self.walk.prompt(self.model.config().vocab_size), &self.tokens)
+    }
+
     /// The same chain with faults in blocks, and none in the chain itself.
     ///
     /// # Errors

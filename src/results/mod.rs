@@ -11,6 +11,7 @@ pub mod parity;
 pub mod probe;
 pub mod provenance;
 pub mod quoted;
+pub mod remedy;
 pub mod reproducer;
 pub mod shown;
 pub mod stored;

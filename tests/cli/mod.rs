@@ -16,4 +16,6 @@ mod probe;
 #[cfg(feature = "engine")]
 mod readme;
 #[cfg(feature = "engine")]
+mod remedy;
+#[cfg(feature = "engine")]
 mod whole_lines;

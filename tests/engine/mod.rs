@@ -13,6 +13,7 @@ mod plants;
 mod probed;
 mod quantized;
 mod recorded;
+mod remedied;
 mod reproducer;
 mod support;
 mod walk;

@@ -1,0 +1,323 @@
+//! A whole remedy, width by width: the probe of what was asked for, the names of what parts, the settings worth a proof,
+//! a probe and a run of each, and the measurement of those that are proven.
+//!
+//! Every answer is written to the trail before the next is asked for, so an interrupted search goes on where it was. How
+//! arms are run and timed is handed in: whoever asks may leave speed out of it.
+
+use super::candidates::{Cure, Cures, Shape, by_operation, candidates, everything};
+use super::name::{Part, Parts, parities, parting, scripts};
+use super::safe::Bearing;
+use crate::bisect::script::Script;
+use crate::bisect::side::Stage;
+use crate::bisect::trail::{TrailFile, TrailFileError};
+use crate::engine::error::Error;
+use crate::engine::model::TextModel;
+use crate::engine::op::Op;
+use crate::engine::routes::{Route, Routes};
+use crate::probe::exact::Inputs;
+use crate::probe::hazards::About;
+use crate::probe::walk::{Blocks, Reach, Walk};
+use crate::results::probe::{Outcome, Probed};
+use crate::results::remedy::{Candidate, Ending, Kind, Named, Ran, Timed, WidthRemedy, rank};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often what still parts under the cures is named again.
+const TURNS: usize = 4;
+
+/// A remedy that could not be looked for. Each text fits after "failed to ".
+#[derive(Debug, thiserror::Error)]
+pub enum RemedyError {
+    /// The engine stopped.
+    #[error(transparent)]
+    Engine(#[from] Error),
+    /// The trail cannot be read or written.
+    #[error(transparent)]
+    Trail(#[from] TrailFileError),
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
+    /// Where the weights came from, and whose dispatch tables hold.
+    pub about: About<'a>,
+    /// The model.
+    pub model: &'a TextModel,
+    /// The operations of each layer.
+    pub layers: &'a [Vec<Op>],
+    /// Routes that were asked for.
+    pub requested: &'a Routes,
+    /// What a probe walks, faults included.
+    pub walk: &'a Walk,
+    /// Draw the inputs of a probe.
+    pub seeds: &'a [u64],
+    /// Told what is being done.
+    pub progress: &'a dyn Fn(&str),
+}
+
+/// How arms are run.
+pub trait Arms<E> {
+    /// Runs the arm over all prompts and has it judged.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    fn run(&self, width: usize, routes: &Routes) -> Result<Ran, E>;
+
+    /// Times arms under these routes between runs of plain decoding; nothing where speed is not asked for.
+    ///
+    /// # Errors
+    /// When one cannot be run.
+    fn time(&self, width: usize, settings: &[Routes]) -> Result<Option<Timed>, E>;
+}
+
+/// The operations that part under some routes, and what they bear.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Naming {
+    named: Vec<Named>,
+    struck: BTreeSet<String>,
+    looks: u64,
+}
+
+struct Search<'a, 's, E> {
+    ask: Ask<'a>,
+    arms: &'s dyn Arms<E>,
+    trail: &'s mut TrailFile,
+    inputs: Option<Inputs<'a>>,
+    /// Probes of this width.
+    probes: BTreeSet<String>,
+}
+
+/// Looks for the cheapest exact setting of each width.
+///
+/// # Errors
+/// When MLX refuses, an arm cannot be run or the trail cannot be written. What was answered stays in the trail.
+pub fn remedy<E: From<RemedyError>>(
+    ask: Ask<'_>,
+    widths: &[usize],
+    arms: &dyn Arms<E>,
+    trail: &mut TrailFile,
+) -> Result<Vec<WidthRemedy>, E> {
+    let mut search = Search { ask, arms, trail, inputs: None, probes: BTreeSet::new() };
+    widths.iter().map(|width| search.width(*width)).collect()
+}
+
+impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
+    /// The answer to a step: from the trail, or computed and written to it.
+    fn step<T: Serialize + DeserializeOwned>(
+        &mut self,
+        name: &str,
+        compute: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        if let Some(known) = self.trail.answer(name) {
+            return Ok(known);
+        }
+        (self.ask.progress)(name);
+        let answer = compute(self)?;
+        self.trail.keep(name, &answer).map_err(RemedyError::from)?;
+        Ok(answer)
+    }
+
+    fn width(&mut self, width: usize) -> Result<WidthRemedy, E> {
+        self.probes.clear();
+        let requested = self.ask.requested.clone();
+        let probed = self.probe(width, &requested)?;
+        let mut found = WidthRemedy {
+            width: width as u64,
+            ending: Ending::NotRun,
+            requested: self.candidate(width, (Kind::Requested, &requested), probed),
+            named: Vec::new(),
+            candidates: Vec::new(),
+            plain: None,
+            choice: None,
+            stored: false,
+            probes: 0,
+            looks: 0,
+            unmet: Vec::new(),
+        };
+        match found.requested.probed.outcome.clone() {
+            Outcome::Equal { .. } => self.nothing(width, &mut found)?,
+            Outcome::Differs { seed, .. } => self.cure(width, seed, &mut found)?,
+            Outcome::NotRun { .. } => {}
+        }
+        found.probes = self.probes.len() as u64;
+        Ok(found)
+    }
+
+    /// Blocks are equal as they are; with a planted fault that says something only where the fault was met.
+    fn nothing(&mut self, width: usize, found: &mut WidthRemedy) -> Result<(), E> {
+        if !self.ask.walk.plants.is_empty() {
+            let seed = self.ask.seeds.first().copied().unwrap_or_default();
+            let parts: Parts = self.step(&format!("w{width} struck"), |own| {
+                let routes = own.ask.requested.clone();
+                let (stage, scripts) = own.forced(width, seed, &routes)?;
+                Ok(parting(&stage, &scripts[..1]).map_err(RemedyError::from)?)
+            })?;
+            found.looks = parts.looks;
+            found.unmet = self.unmet(&parts.struck);
+        }
+        if found.unmet.is_empty() {
+            (found.ending, found.choice) = (Ending::NothingToCure, Some(self.ask.requested.to_string()));
+        }
+        Ok(())
+    }
+
+    fn cure(&mut self, width: usize, seed: u64, found: &mut WidthRemedy) -> Result<(), E> {
+        let requested = self.ask.requested.clone();
+        found.requested.run = Some(self.run(width, &requested)?);
+        let naming = self.treated(width, seed)?;
+        (found.looks, found.unmet) = (naming.looks, self.unmet(&naming.struck));
+        let cures = cures(&naming.named);
+        found.named = naming.named;
+        let shape = Shape { layers: self.ask.layers, width };
+        for (kind, routes) in candidates(shape, &requested, &cures) {
+            found.candidates.push(self.proven(width, (kind, &routes))?);
+        }
+        if !found.candidates.iter().any(|one| one.exact() || one.half_proven()) {
+            let routes = everything(&requested, shape);
+            found.candidates.push(self.proven(width, (Kind::Everything, &routes))?);
+        }
+        self.time(width, found)?;
+        rank(&mut found.candidates, found.plain.as_ref());
+        let best = found.candidates.first().filter(|best| best.exact());
+        found.choice = best.map(|best| best.routes.clone());
+        let unsaid = found.candidates.iter().any(Candidate::half_proven);
+        found.ending = match (best, unsaid) {
+            (Some(_), _) => Ending::Exact,
+            (None, true) => Ending::NotRun,
+            (None, false) => Ending::NoneFound,
+        };
+        Ok(())
+    }
+
+    /// Names what parts, and under the cures what still does, until a probe finds nothing or nothing new is named.
+    fn treated(&mut self, width: usize, seed: u64) -> Result<Naming, E> {
+        let requested = self.ask.requested.clone();
+        let (mut all, mut routes, mut seed) = (BTreeMap::new(), requested.clone(), seed);
+        let mut naming = Naming::default();
+        for _ in 0..TURNS {
+            let more = self.named(width, seed, &routes)?;
+            naming.looks += more.looks;
+            naming.struck.extend(more.struck);
+            all.extend(more.named.into_iter().map(|named| (named.op.clone(), named)));
+            let next = by_operation(&requested, &cures(&all.values().cloned().collect::<Vec<_>>()));
+            if next == routes {
+                break;
+            }
+            routes = next;
+            match self.probe(width, &routes)?.outcome {
+                Outcome::Differs { seed: other, .. } => seed = other,
+                _ => break,
+            }
+        }
+        let place = |named: &Named| Op::all().position(|op| op.name() == named.op);
+        naming.named = all.into_values().collect();
+        naming.named.sort_by_key(place);
+        Ok(naming)
+    }
+
+    fn named(&mut self, width: usize, seed: u64, routes: &Routes) -> Result<Naming, E> {
+        self.step(&format!("w{width} names, input {seed}: {routes}"), |own| {
+            let (stage, scripts) = own.forced(width, seed, routes)?;
+            let parts = parting(&stage, &scripts).map_err(RemedyError::from)?;
+            let parities = parities(&own.ask, width, routes)?;
+            let told: Vec<Script> = parts.scripts.iter().map(|number| scripts[*number].clone()).collect();
+            let (layers, told) = (own.ask.layers, if told.is_empty() { &scripts[..1] } else { &told[..] });
+            let bearing = Bearing { stage: &stage, scripts: told, layers, width, parities: &parities };
+            let ops: BTreeMap<String, Part> = parts.ops;
+            let (named, looks) = bearing.named(&ops)?;
+            Ok(Naming { named, struck: parts.struck, looks: parts.looks + looks })
+        })
+    }
+
+    /// Blocks over a probe's own tokens.
+    fn forced(&mut self, width: usize, seed: u64, routes: &Routes) -> Result<(Stage<'a>, Vec<Script>), E> {
+        let Ask { model, walk, .. } = self.ask;
+        let stage = Stage {
+            chain: model,
+            block: model,
+            routes: routes.clone(),
+            rewind: walk.rewind,
+            prefill_chunk: walk.prefill_chunk,
+            banned: Vec::new(),
+            plants: walk.plants.clone(),
+        };
+        let unknown =
+            || Error::Request(format!("name what parts on input {seed}: it is no input of the probe"));
+        let chain = self.inputs()?.chain(seed).ok_or_else(unknown).map_err(RemedyError::from)?;
+        let all = scripts(chain, width, model.config().vocab_size).map_err(RemedyError::from)?;
+        Ok((stage, all))
+    }
+
+    fn inputs(&mut self) -> Result<&Inputs<'a>, E> {
+        let Ask { model, walk, seeds, progress, .. } = self.ask;
+        let inputs = if let Some(inputs) = self.inputs.take() {
+            inputs
+        } else {
+            progress("plain decoding");
+            Inputs::record(model, walk, seeds, &|| {}).map_err(RemedyError::from)?
+        };
+        Ok(self.inputs.insert(inputs))
+    }
+
+    fn probe(&mut self, width: usize, routes: &Routes) -> Result<Probed, E> {
+        let name = format!("w{width} probe: {routes}");
+        self.probes.insert(name.clone());
+        self.step(&name, |own| {
+            let about = own.ask.about;
+            let blocks = Blocks { width, routes: routes.clone(), reach: Reach::EveryRow };
+            Ok(own.inputs()?.probe(&about, &blocks).map_err(RemedyError::from)?)
+        })
+    }
+
+    fn run(&mut self, width: usize, routes: &Routes) -> Result<Ran, E> {
+        self.step(&format!("w{width} run: {routes}"), |own| own.arms.run(width, routes))
+    }
+
+    fn candidate(&self, width: usize, (kind, routes): (Kind, &Routes), probed: Probed) -> Candidate {
+        let calls = Shape { layers: self.ask.layers, width }.calls(routes);
+        Candidate { routes: routes.to_string(), kind, calls, probed, run: None, measured: None }
+    }
+
+    /// A setting with its probe and, where that is equal, its run.
+    fn proven(&mut self, width: usize, (kind, routes): (Kind, &Routes)) -> Result<Candidate, E> {
+        let probed = self.probe(width, routes)?;
+        let mut candidate = self.candidate(width, (kind, routes), probed);
+        if matches!(candidate.probed.outcome, Outcome::Equal { .. }) {
+            candidate.run = Some(self.run(width, routes)?);
+        }
+        Ok(candidate)
+    }
+
+    /// Times what is proven, and what was asked for beside it.
+    fn time(&mut self, width: usize, found: &mut WidthRemedy) -> Result<(), E> {
+        let proven = || found.candidates.iter().filter(|one| one.exact());
+        let texts = proven().chain([&found.requested]).map(|one| one.routes.parse());
+        let settings: Vec<Routes> = texts.filter_map(Result::ok).collect();
+        let timed: Option<Timed> =
+            self.step(&format!("w{width} time"), |own| own.arms.time(width, &settings))?;
+        let Some(timed) = timed else { return Ok(()) };
+        let WidthRemedy { candidates, requested, .. } = found;
+        let timed_ones = candidates.iter_mut().filter(|one| one.exact()).chain([requested]);
+        for (one, measured) in timed_ones.zip(&timed.settings) {
+            one.measured = Some(measured.clone());
+        }
+        found.plain = Some(timed);
+        Ok(())
+    }
+
+    fn unmet(&self, struck: &BTreeSet<String>) -> Vec<String> {
+        let planted = self.ask.walk.plants.iter().map(ToString::to_string);
+        planted.filter(|plant| !struck.contains(plant)).collect()
+    }
+}
+
+/// What the names come to; a name or a route that this program does not know is none of its own.
+fn cures(named: &[Named]) -> Cures {
+    let cure = |named: &Named| {
+        let equal: Vec<Route> = named.equal.iter().filter_map(|route| route.parse().ok()).collect();
+        Some((named.op.parse().ok()?, Cure { layers: named.layers.clone(), equal }))
+    };
+    named.iter().filter_map(cure).collect()
+}

@@ -1,0 +1,134 @@
+//! Which of the proven settings is the best. Pure: speed counts only where it is told apart from noise.
+
+use super::answers::{Candidate, Timed};
+use std::cmp::Ordering;
+
+/// Where a candidate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// Proven by probe and run.
+    Exact,
+    /// Equal in the probe, and the run compared nothing.
+    HalfProven,
+    /// Neither.
+    Inexact,
+}
+
+impl Rank {
+    /// Of a candidate.
+    #[must_use]
+    pub fn of(candidate: &Candidate) -> Self {
+        match (candidate.exact(), candidate.half_proven()) {
+            (true, _) => Self::Exact,
+            (false, true) => Self::HalfProven,
+            (false, false) => Self::Inexact,
+        }
+    }
+}
+
+/// Sorts candidates, the best first: the proven ones, among them the fastest, where the fastest lie within the floor
+/// of each other, or nothing was measured, those of fewest calls.
+pub fn rank(candidates: &mut [Candidate], timed: Option<&Timed>) {
+    let floor = timed.map_or(0.0, |timed| timed.floor);
+    let fastest = candidates.iter().filter(|one| one.exact()).filter_map(speed).fold(0.0, f64::max);
+    let near = |one: &Candidate| speed(one).is_none_or(|own| fastest - own <= floor);
+    let order = |left: &Candidate, right: &Candidate| {
+        let ranks = Rank::of(left).cmp(&Rank::of(right));
+        ranks.then_with(|| match (near(left), near(right)) {
+            (true, true) => left.calls.cmp(&right.calls),
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => by_speed(left, right),
+        })
+    };
+    candidates.sort_by(order);
+}
+
+fn speed(candidate: &Candidate) -> Option<f64> {
+    candidate.measured.as_ref().map(|measured| measured.ratio)
+}
+
+fn by_speed(left: &Candidate, right: &Candidate) -> Ordering {
+    speed(right).unwrap_or(0.0).total_cmp(&speed(left).unwrap_or(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answers::{Candidate, Kind, Measured, Ran, Timed};
+    use super::rank;
+    use crate::results::probe::{Outcome, Probed};
+    use proptest::prelude::*;
+
+    fn candidate(routes: &str, calls: u64, ratio: Option<f64>, rows: u64) -> Candidate {
+        let outcome = Outcome::Equal { inputs: 3, rows: 1, bytes: 4, states: 1 };
+        let probed = Probed {
+            covered: Some((1, 2)),
+            every_row: true,
+            seeds: vec![1, 2, 3],
+            outcome,
+            uncovered: vec![],
+        };
+        let run =
+            Ran { verdict: "identical".to_owned(), code: 0, rows: (0, rows), tokens: 2, file: String::new() };
+        let measured = ratio.map(|ratio| Measured {
+            tokens_per_second: ratio * 10.0,
+            ratio,
+            resolved: true,
+            accepted: None,
+            same_text: true,
+        });
+        let routes = routes.to_owned();
+        Candidate { routes, kind: Kind::ByOperation, calls, probed, run: Some(run), measured }
+    }
+
+    fn ranked(mut all: Vec<Candidate>, floor: f64) -> Vec<String> {
+        let timed = Timed { plain: 10.0, floor, drift: 0.0, settings: vec![] };
+        rank(&mut all, Some(&timed));
+        all.into_iter().map(|one| one.routes).collect()
+    }
+
+    #[test]
+    fn a_difference_within_the_floor_is_none() {
+        let both = || vec![candidate("dear", 9, Some(1.30), 5), candidate("cheap", 4, Some(1.25), 5)];
+        assert_eq!(ranked(both(), 0.10), ["cheap", "dear"]);
+        assert_eq!(ranked(both(), 0.01), ["dear", "cheap"]);
+    }
+
+    #[test]
+    fn one_whose_timed_text_differs_is_not_exact() {
+        let mut fast = candidate("fast", 4, Some(2.0), 5);
+        fast.measured.as_mut().unwrap().same_text = false;
+        assert_eq!(ranked(vec![fast, candidate("slow", 9, Some(0.9), 5)], 0.1), ["slow", "fast"]);
+    }
+
+    #[test]
+    fn without_a_measurement_fewer_calls_are_better_and_nothing_unproven_is() {
+        let all = vec![
+            candidate("vacuous", 1, None, 0),
+            candidate("dear", 9, None, 5),
+            candidate("cheap", 4, None, 5),
+        ];
+        assert_eq!(ranked(all, 0.0), ["cheap", "dear", "vacuous"]);
+    }
+
+    proptest! {
+        /// The first is never slower than any other proven one by more than the floor.
+        #[test]
+        fn nobody_is_faster_than_the_first_by_more_than_the_floor(
+            ratios in prop::collection::vec((0.1f64..3.0, 1u64..99, 0u64..2), 1..7), floor in 0.0f64..0.5
+        ) {
+            let all: Vec<Candidate> = ratios.iter().map(|(ratio, calls, rows)| candidate("x", *calls, Some(*ratio), *rows)).collect();
+            let mut sorted = all.clone();
+            let timed = Timed { plain: 10.0, floor, drift: 0.0, settings: vec![] };
+            rank(&mut sorted, Some(&timed));
+            prop_assert_eq!(sorted.len(), all.len());
+            if all.iter().any(Candidate::exact) {
+                prop_assert!(sorted[0].exact());
+                let first = sorted[0].measured.as_ref().map_or(0.0, |one| one.ratio);
+                for other in all.iter().filter(|one| one.exact()) {
+                    prop_assert!(other.measured.as_ref().map_or(0.0, |one| one.ratio) - first <= floor);
+                }
+            }
+        }
+    }
+}
