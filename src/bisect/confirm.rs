@@ -9,7 +9,6 @@ use super::op;
 use super::script::Script;
 use super::side::{Stage, Start};
 use crate::engine::error::{Error, Result};
-use crate::engine::op::Op;
 use crate::engine::routes::Route;
 use crate::engine::tap::Site;
 use crate::results::bisect::{Confirmation, Handled};
@@ -46,13 +45,7 @@ impl Cures {
 
 /// The route setting that gives a site's operation the chain's route, where the block has another.
 pub(super) fn chain_route(stage: &Stage<'_>, site: Site) -> Option<String> {
-    let (plain, verify) = op::routes(stage, site);
-    // Plain decoding gives every row a call of its own; for a block that is the route by rows.
-    let target = match site.op {
-        Op::Attention => Route::PerPosition,
-        Op::Delta => plain,
-        _ => Route::Rows(1),
-    };
+    let (verify, target) = (op::routes(stage, site).1, Route::by_single_rows(site.op));
     (verify != target).then(|| match site.layer {
         Some(layer) => format!("layer.{layer}.{}={target}", site.op.name()),
         None => format!("{}={target}", site.op.name()),

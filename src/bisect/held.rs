@@ -1,7 +1,7 @@
 //! A looked-at round of plain decoding held against the same rows of a looked-at block, operation by operation.
 
 use super::compare::{differing_bytes, differing_pairs, differing_rows};
-use super::instrument::{Input, Look, Seen};
+use super::instrument::{Handed, Input, Look, Seen};
 use crate::engine::error::{Error, Result};
 use crate::engine::raw::rows_of;
 use crate::engine::tap::{Reach, Site};
@@ -133,11 +133,21 @@ fn output_rows<T>(
 ///
 /// # Errors
 /// When a row has none, or MLX refuses.
-pub(super) fn outputs(chain: &[&Seen]) -> Result<Array> {
+fn outputs(chain: &[&Seen]) -> Result<Array> {
     let rows = chain.iter().map(|seen| seen.output.clone().ok_or_else(|| unseen(seen.site)));
     let rows = rows.collect::<Result<Vec<_>>>()?;
     let axis = chain.first().map_or(1, |seen| seen.site.op.row_axis());
     Ok(concatenate(&rows, axis)?)
+}
+
+/// Plain decoding's rows at a site, to go on in a block.
+///
+/// # Errors
+/// When a row has no such operation or output, or MLX refuses.
+pub(super) fn handed(chain: &[Look], site: Site) -> Result<Handed> {
+    let seen = of_rows(chain, site)?;
+    let states = seen.iter().filter_map(|seen| seen.states.last().cloned()).collect();
+    Ok(Handed { output: outputs(&seen)?, states })
 }
 
 fn unseen(site: Site) -> Error {

@@ -5,7 +5,7 @@
 
 use super::compare::{differing_bytes, differing_rows};
 use super::held;
-use super::instrument::{Handed, Look, Looks};
+use super::instrument::{Look, Looks};
 use super::script::{Round, Script};
 use super::side::{Kind, Rows, Side, Stage, Start};
 use super::state;
@@ -76,10 +76,7 @@ impl<'s, 'm> Pair<'s, 'm> {
         let left = self.left.round(round)?;
         let theirs = self.left.looked()?;
         for site in &self.handed {
-            let seen = held::of_rows(&theirs, *site)?;
-            let states = seen.iter().filter_map(|seen| seen.states.last().cloned()).collect();
-            let handed = Handed { output: held::outputs(&seen)?, states };
-            self.right.instrument.handed.insert(*site, handed);
+            self.right.instrument.handed.insert(*site, held::handed(&theirs, *site)?);
         }
         let right = self.right.round(round)?;
         let looks = (theirs, self.right.looked()?);

@@ -101,13 +101,7 @@ fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<Force
 /// Every output of plain decoding's rows.
 fn everything(chain: &[Look]) -> Result<BTreeMap<Site, Handed>> {
     let sites = chain.first().into_iter().flat_map(|look| look.seen.iter().map(|seen| seen.site));
-    sites
-        .map(|site| {
-            let seen = held::of_rows(chain, site)?;
-            let states = seen.iter().filter_map(|seen| seen.states.last().cloned()).collect();
-            Ok((site, Handed { output: held::outputs(&seen)?, states }))
-        })
-        .collect()
+    sites.map(|site| Ok((site, held::handed(chain, site)?))).collect()
 }
 
 fn gather(

@@ -7,8 +7,8 @@ use super::experiment::{RewindArg, refuse_misplaced, stopped, width};
 use super::model::{Loaded, ModelArgs};
 use super::prompted::PromptArgs;
 use super::rounds::{self, Rounds};
-use super::routed::{RoutesArg, machine};
-use super::settings;
+use super::routed::{RoutesArg, machine, routes_text};
+use super::{settings, trails};
 use crate::arms::identity;
 use crate::bisect::run::{Answers, Ask, BisectError, bisect};
 use crate::bisect::screen::screen;
@@ -19,8 +19,7 @@ use crate::engine::cache::Rewind;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::plant::Plant;
 use crate::engine::raw::{active_memory, peak_memory};
-use crate::engine::routes::{Defaults, Routes};
-use crate::engine::rows::dtype_name;
+use crate::engine::routes::Routes;
 use crate::probe::dispatch::Machine;
 use crate::results::Word;
 use crate::results::bisect::{BISECT_VERSION, Bisected, Class, Key, Question, Reading, Screened};
@@ -149,10 +148,11 @@ impl BisectArgs {
         };
         let script = &scripts[chosen(&screened)];
         let folder = self.folder(&settled)?;
-        let key = key(&settled, &question_text(&settled, &stage, &scripts, self.repeat)?);
+        let question = question_text(&settled, &stage, &scripts, self.repeat)?;
+        let key = trails::key(&settled.loaded, settled.block.as_ref(), question);
         let (backend, version, device) = machine();
         let machine = Machine::named(&backend, &version, &device);
-        let mut trail = TrailFile::open(&folder.join("trail.jsonl"), key.clone()).map_err(trail_failure)?;
+        let mut trail = TrailFile::open(&folder.join("trail.jsonl"), key.clone()).map_err(Failure::from)?;
         let model = identity::model(&settled.loaded.checkpoint, settled.loaded.model.dtype());
         let (backend, command) = (identity::backend(), settings::command_line());
         let ask = Ask {
@@ -223,13 +223,13 @@ impl BisectArgs {
         if let Some(width) = self.width {
             return Ok(Rounds::live(width, recording, self.prompts.read(loaded)?));
         }
-        let newest = rounds::newest_that_differs(Path::new("transcripts"), loaded);
-        if let Some(path) = newest.filter(|_| !self.prompts.given()) {
+        let newest = || rounds::newest_that_differs(Path::new("transcripts"), loaded);
+        if let Some((path, rounds)) = if self.prompts.given() { None } else { newest() } {
             console::note(&format!(
                 "note: no rounds were named; those of {} are driven again",
                 path.display()
             ));
-            return Rounds::recorded(&path, loaded);
+            return Ok(rounds);
         }
         console::note(
             "note: no rounds were named and no transcript of this model here differs; a live arm at width 4 is run",
@@ -296,7 +296,7 @@ impl BisectArgs {
                 width: script.width() as u64,
                 prompt: script.prompt.len() as u64,
                 tokens: script.tokens() as u64,
-                routes: routes_text(stage),
+                routes: routes_text(&stage.routes, stage.rewind),
                 planted,
             },
             screened,
@@ -400,19 +400,6 @@ fn refuse_other_shape(chain: &Loaded, block: &Loaded) -> Result<(), Failure> {
     if same { Ok(()) } else { Err(Failure::usage(says)) }
 }
 
-fn key(settled: &Settled, question: &str) -> Key {
-    let (backend, version, device) = machine();
-    Key {
-        model: settled.loaded.checkpoint.name(),
-        digest: settled.loaded.checkpoint.digest(),
-        block_digest: settled.block.as_ref().map(|block| block.checkpoint.digest()),
-        dtype: dtype_name(settled.loaded.model.dtype()).to_owned(),
-        machine: format!("{backend} {version}, {device}"),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        question: question.to_owned(),
-    }
-}
-
 /// Everything that changes an answer: rounds, routes, faults, repeats.
 fn question_text(
     settled: &Settled,
@@ -426,33 +413,15 @@ fn question_text(
         "{}, rounds {}, routes {}, prefill {}, repeat {repeat}{}",
         settled.rounds.says(),
         &digest[..16],
-        routes_text(stage),
+        routes_text(&stage.routes, stage.rewind),
         stage.prefill_chunk,
         planted.concat()
     ))
 }
 
-fn routes_text(stage: &Stage<'_>) -> String {
-    let rewind = if stage.rewind == Rewind::Replay { "rewind=replay" } else { "rewind=keep" };
-    let parts = [Defaults::Verify.text().to_owned(), stage.routes.to_string(), rewind.to_owned()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
-}
-
 fn failure(error: BisectError) -> Failure {
     match error {
         BisectError::Engine(error) => stopped("bisect", &error),
-        BisectError::Trail(error) => trail_failure(error),
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn trail_failure(error: crate::bisect::trail::TrailFileError) -> Failure {
-    use crate::bisect::trail::TrailFileError;
-    use crate::results::bisect::TrailError;
-    let says = format!("failed to {error}");
-    match error {
-        TrailFileError::Trail { source: TrailError::Other(_), .. } => Failure::usage(says),
-        TrailFileError::Trail { .. } => Failure::unparseable(says),
-        _ => Failure::unavailable(says),
+        BisectError::Trail(error) => error.into(),
     }
 }

@@ -66,6 +66,8 @@ pub mod sweep_merge;
 pub mod synth;
 #[cfg(feature = "engine")]
 pub mod timed;
+#[cfg(feature = "engine")]
+pub mod trails;
 pub mod usage;
 
 use clap::{Parser, Subcommand};

@@ -4,21 +4,21 @@ use super::check_algebra::Format;
 use super::exit::Failure;
 use super::experiment::{Prepared, Setup, refuse_unseen, stopped, width};
 use super::remedied;
-use super::routed::{RoutesArg, auto_key, machine, memo_path, verdict_key};
+use super::routed::{RoutesArg, auto_key, machine, memo_path, routes_text, verdict_key};
 use super::timed::Runs;
-use super::{console, settings};
-use crate::bisect::trail::{TrailFile, TrailFileError};
+use super::{console, settings, trails};
+use crate::bisect::trail::TrailFile;
 use crate::engine::inventory;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
-use crate::engine::rows::{RowDetail, dtype_name};
+use crate::engine::rows::RowDetail;
 use crate::probe::dispatch::Machine;
 use crate::probe::exact::INPUTS;
 use crate::probe::hazards::About;
 use crate::probe::memo::Memo;
 use crate::probe::walk::Walk;
 use crate::remedy::run::{Ask, RemedyError, remedy};
-use crate::results::bisect::{Key, TrailError};
+use crate::results::bisect::Key;
 use crate::results::remedy::{REMEDY_VERSION, Remedy, WidthRemedy};
 use crate::transcript::digest::sha256;
 use crate::transcript::files::write_whole;
@@ -116,7 +116,7 @@ impl RemedyArgs {
         let (walk, seeds, widths) = (self.walk(prepared), self.seeds(), self.asked());
         let (backend, version, device) = machine();
         let key = self.key(prepared, requested)?;
-        let mut trail = TrailFile::open(&prepared.out.join("trail.jsonl"), key).map_err(trail_failure)?;
+        let mut trail = TrailFile::open(&prepared.out.join("trail.jsonl"), key).map_err(Failure::from)?;
         let bar = console::Progress::counting(widths.len() * 12, "steps");
         let ask = Ask {
             about: About {
@@ -167,13 +167,12 @@ impl RemedyArgs {
     /// What the trail is about: everything that changes an answer but for the widths, which name their steps.
     fn key(&self, prepared: &Prepared<'_>, requested: &Routes) -> anyhow::Result<Key> {
         let loaded = prepared.loaded();
-        let (backend, version, device) = machine();
         let prompts = sha256(&serde_json::to_vec(prepared.prompts().prompts())?);
         let planted: Vec<String> = self.setup.plants().iter().map(|plant| format!(", {plant}")).collect();
         let repeat = if self.no_bench { 0 } else { self.repeat };
         let question = format!(
             "remedy of {}, {} past {} ids, seed {}, prefill {}, prompts {}, {}, timed {repeat}{}",
-            verdict_key(loaded, (0, prepared.options().rewind), requested).routes,
+            routes_text(requested, prepared.options().rewind),
             self.walk,
             self.length,
             self.seed,
@@ -182,15 +181,7 @@ impl RemedyArgs {
             self.setup.drafting(),
             planted.concat()
         );
-        Ok(Key {
-            model: loaded.checkpoint.name(),
-            digest: loaded.checkpoint.digest(),
-            block_digest: None,
-            dtype: dtype_name(loaded.model.dtype()).to_owned(),
-            machine: format!("{backend} {version}, {device}"),
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            question,
-        })
+        Ok(trails::key(loaded, None, question))
     }
 
     /// Keeps every probe's verdict and the choices; a planted fault is no property of the machine.
@@ -221,17 +212,7 @@ impl RemedyArgs {
 fn failure(error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<RemedyError>() {
         Ok(RemedyError::Engine(error)) => stopped("look for a remedy", &error).into(),
-        Ok(RemedyError::Trail(error)) => trail_failure(error).into(),
+        Ok(RemedyError::Trail(error)) => Failure::from(error).into(),
         Err(other) => other,
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn trail_failure(error: TrailFileError) -> Failure {
-    let says = format!("failed to {error}");
-    match error {
-        TrailFileError::Trail { source: TrailError::Other(_), .. } => Failure::usage(says),
-        TrailFileError::Trail { .. } => Failure::unparseable(says),
-        _ => Failure::unavailable(says),
     }
 }

@@ -325,7 +325,7 @@ fn not_comparable(says: String) -> Failure {
 
 /// The newest speculative transcript of this model under `folder` that differs from the plain one beside it.
 #[must_use]
-pub fn newest_that_differs(folder: &Path, loaded: &Loaded) -> Option<PathBuf> {
+pub fn newest_that_differs(folder: &Path, loaded: &Loaded) -> Option<(PathBuf, Rounds)> {
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     for run in entries(folder).into_iter().filter(|run| run.join("classic.jsonl").is_file()) {
         for file in entries(&run).into_iter().filter(|file| is_arm(file)) {
@@ -335,7 +335,11 @@ pub fn newest_that_differs(folder: &Path, loaded: &Loaded) -> Option<PathBuf> {
     }
     found.sort();
     let newest = found.into_iter().rev().take(MOST_LOOKED_AT).map(|(_, path)| path);
-    { newest }.find(|path| differs(path) && Rounds::recorded(path, loaded).is_ok())
+    let usable = |path: PathBuf| {
+        let rounds = Rounds::recorded(&path, loaded).ok().filter(|_| differs(&path))?;
+        Some((path, rounds))
+    };
+    { newest }.find_map(usable)
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -92,9 +92,14 @@ pub fn memo_path(told: Option<&Path>) -> Option<PathBuf> {
 /// What a verdict is about.
 #[must_use]
 pub fn verdict_key(loaded: &Loaded, (width, rewind): (usize, Rewind), overrides: &Routes) -> Key {
-    let parts = [Defaults::Verify.text().to_owned(), overrides.to_string()];
-    let routes = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",");
-    key(loaded, width, &format!("{routes},{}", rewind_text(rewind)))
+    key(loaded, width, &routes_text(overrides, rewind))
+}
+
+/// Everything that says how a block computes: defaults, overrides, rewind.
+#[must_use]
+pub fn routes_text(overrides: &Routes, rewind: Rewind) -> String {
+    let parts = [Defaults::Verify.text(), &overrides.to_string(), rewind_text(rewind)];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",")
 }
 
 /// What a choice is about.

@@ -181,6 +181,14 @@ pub(super) const GROUPS: [(&str, Group); 4] = [
     ("elementwise", Group::Elementwise),
 ];
 
+impl Group {
+    /// The word that names it in routes; none for operations that are named one by one.
+    #[must_use]
+    pub fn word(self) -> Option<&'static str> {
+        GROUPS.iter().find(|(_, group)| *group == self).map(|(word, _)| *word)
+    }
+}
+
 impl Op {
     /// Every operation, in the order of computation.
     pub fn all() -> impl Iterator<Item = Op> {

@@ -48,6 +48,16 @@ impl Route {
         }
     }
 
+    /// The route by which a block computes `op` one row at a time, as plain decoding does.
+    #[must_use]
+    pub const fn by_single_rows(op: Op) -> Self {
+        match op {
+            Op::Attention => Self::PerPosition,
+            Op::Delta => Self::Chain,
+            _ => Self::Rows(1),
+        }
+    }
+
     fn fits(self, op: Op) -> bool {
         match self {
             Self::Whole | Self::Rows(_) => !matches!(op, Op::Attention | Op::Delta),
@@ -164,9 +174,7 @@ impl Target {
     fn word(self) -> &'static str {
         match self {
             Self::One(op) => op.name(),
-            Self::Group(group) => {
-                GROUPS.iter().find(|(_, one)| *one == group).map_or("other", |(name, _)| name)
-            }
+            Self::Group(group) => group.word().unwrap_or("other"),
         }
     }
 }

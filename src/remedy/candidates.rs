@@ -3,7 +3,7 @@
 //! The least change comes first: each named operation over all layers, then in the layers where it was seen to part,
 //! then dearer ones, so that the cost of the cheap one has something to stand beside.
 
-use crate::engine::op::{Group, Op};
+use crate::engine::op::Op;
 use crate::engine::routes::{Defaults, Plan, Route, Routes};
 use crate::results::remedy::Kind;
 use std::collections::BTreeMap;
@@ -61,11 +61,7 @@ pub fn cost(route: Route, width: usize) -> u64 {
 /// The least change over all layers: the first route of each operation.
 #[must_use]
 pub fn by_operation(requested: &Routes, cures: &Cures) -> Routes {
-    let set = |routes: Routes, (op, cure): (&Op, &Cure)| match cure.equal.first() {
-        Some(route) => routes.with(*op, None, *route),
-        None => routes,
-    };
-    cures.iter().fold(requested.clone(), set)
+    dearer(requested, cures, 0)
 }
 
 /// All settings worth a proof, each once, the least change first.
@@ -89,14 +85,8 @@ pub fn candidates(shape: Shape<'_>, requested: &Routes, cures: &Cures) -> Vec<(K
 #[must_use]
 pub fn everything(requested: &Routes, shape: Shape<'_>) -> Routes {
     let here = |op: &Op| op.block().is_none() || shape.has(*op) > 0;
-    Op::all().filter(here).fold(requested.clone(), |routes, op| {
-        let route = match op {
-            Op::Attention => Route::PerPosition,
-            Op::Delta => Route::Chain,
-            _ => Route::Rows(1),
-        };
-        routes.with(op, None, route)
-    })
+    let set = |routes: Routes, op| routes.with(op, None, Route::by_single_rows(op));
+    Op::all().filter(here).fold(requested.clone(), set)
 }
 
 /// Only the layers that part, where some do not.
@@ -129,7 +119,7 @@ fn by_group(requested: &Routes, cures: &Cures) -> Option<Routes> {
     let mut words: Vec<(&str, u16)> = Vec::new();
     for (op, cure) in cures {
         let rows = cure.equal.first().and_then(|route| route.rows());
-        let (Some(word), Some(rows)) = (word(op.group()), rows) else { continue };
+        let (Some(word), Some(rows)) = (op.group().word(), rows) else { continue };
         match words.iter_mut().find(|(known, _)| *known == word) {
             Some((_, least)) => *least = rows.min(*least),
             None => words.push((word, rows)),
@@ -138,22 +128,11 @@ fn by_group(requested: &Routes, cures: &Cures) -> Option<Routes> {
     if words.is_empty() {
         return None;
     }
-    let others = cures.iter().filter(|(op, _)| word(op.group()).is_none());
+    let others = cures.iter().filter(|(op, _)| op.group().word().is_none());
     let base = by_operation(requested, &others.map(|(op, cure)| (*op, cure.clone())).collect());
     let groups = words.iter().map(|(word, rows)| format!("{word}={}", Route::Rows(*rows)));
     let parts = std::iter::once(base.to_string()).chain(groups).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(",").parse().ok()
-}
-
-/// The word that names a group in routes.
-const fn word(group: Group) -> Option<&'static str> {
-    match group {
-        Group::Linear => Some("linear"),
-        Group::Norm => Some("norm"),
-        Group::Rope => Some("rope"),
-        Group::Elementwise => Some("elementwise"),
-        Group::Attention | Group::Delta | Group::Other => None,
-    }
 }
 
 #[cfg(test)]

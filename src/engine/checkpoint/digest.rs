@@ -14,9 +14,13 @@ use rayon::prelude::*;
 const PIECE: usize = 16 << 20;
 
 impl Checkpoint {
-    /// The checkpoint's digest, 64 lower-case hexadecimal digits. Reads every byte.
+    /// The checkpoint's digest, 64 lower-case hexadecimal digits. Reads every byte the first time it is asked for.
     #[must_use]
     pub fn digest(&self) -> String {
+        self.digest_cell().get_or_init(|| self.computed_digest()).clone()
+    }
+
+    fn computed_digest(&self) -> String {
         let tensors: Vec<&TensorView> = self.tensors().map(|(_, tensor)| tensor).collect();
         let digests: Vec<Vec<String>> = tensors.into_par_iter().map(pieces).collect();
         let mut digests = digests.into_iter();

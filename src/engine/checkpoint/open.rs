@@ -14,6 +14,7 @@ use super::source::Source;
 use super::tensor::{Dtype, Kind, TensorView};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::OnceLock;
 
 const CONFIG: &str = "config.json";
 const GENERATION: &str = "generation_config.json";
@@ -30,6 +31,8 @@ pub struct Checkpoint {
     tensors: BTreeMap<String, TensorView>,
     ignored: BTreeMap<Ignored, usize>,
     quantization: Table,
+    /// Known once it was asked for.
+    digest: OnceLock<String>,
 }
 
 impl Checkpoint {
@@ -69,7 +72,16 @@ impl Checkpoint {
         let quantization = Table::parse(&label, &Fields::top(&label, &value)?)?;
         let (tensors, ignored) = collect(&source, config.tie_word_embeddings)?;
         let form = form::decide(&tensors)?;
-        let checkpoint = Self { source, config, config_bytes, form, tensors, ignored, quantization };
+        let checkpoint = Self {
+            source,
+            config,
+            config_bytes,
+            form,
+            tensors,
+            ignored,
+            quantization,
+            digest: OnceLock::new(),
+        };
         checkpoint.check_inventory()?;
         Ok(checkpoint)
     }
@@ -84,6 +96,11 @@ impl Checkpoint {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Where the digest is kept once it was computed.
+    pub(super) fn digest_cell(&self) -> &OnceLock<String> {
+        &self.digest
     }
 
     /// config.json as it stands in the file.
