@@ -13,7 +13,7 @@ run_one() {
     local name=$1 words code=0
     eval "words=($2)"
     echo "== $name: ${words[*]}"
-    "$exactness" "${words[@]}" --out "$name" </dev/null || code=$?
+    ${LIMIT:+timeout "$LIMIT"} "$exactness" "${words[@]}" --out "$name" </dev/null || code=$?
     case $code in 0 | 1 | 3) return "$code" ;; *) exit "$code" ;; esac
 }
 

@@ -8,7 +8,7 @@ use mlx_rs::Array;
 use mlx_rs::ops::{ne, stack};
 
 /// The array's bits as unsigned integers of the same size and shape.
-fn bits(array: &Array) -> Result<Array> {
+pub(super) fn bits(array: &Array) -> Result<Array> {
     Ok(match size_of_dtype(array.dtype()) {
         1 => array.view::<u8>()?,
         2 => array.view::<u16>()?,
@@ -91,7 +91,7 @@ pub(super) fn differing_pairs(pairs: &[(Array, Array)]) -> Result<Vec<bool>> {
     Ok(answered.collect())
 }
 
-fn unread(error: impl std::fmt::Display) -> Error {
+pub(super) fn unread(error: impl std::fmt::Display) -> Error {
     Error::Request(format!("read a comparison from the device: {error}"))
 }
 

@@ -3,6 +3,7 @@
 //! It carries planted faults too, so that what is looked at is what went on. What is kept is computed layer by layer
 //! as the forward comes by, never as one lazy graph of the whole model.
 
+use super::measured::Meter;
 use super::reproducer::{self, Reproducer, Which};
 use crate::engine::Result;
 use crate::engine::cache::Kept;
@@ -159,7 +160,8 @@ pub(super) struct Instrument {
     pub(super) honest: bool,
     /// A call to write down.
     pub(super) export: Option<Export>,
-
+    /// Reads what calls launch.
+    pub(super) meter: Option<Meter>,
     /// The layer that is coming by.
     layer: Option<usize>,
 }
@@ -174,6 +176,7 @@ impl Instrument {
             shown: Shown::Passed,
             honest: false,
             export: None,
+            meter: None,
             layer: None,
         }
     }
@@ -220,6 +223,9 @@ impl Tap for Instrument {
         if let Some(export) = &mut self.export {
             export.next();
         }
+        if let Some(meter) = &mut self.meter {
+            meter.next();
+        }
         if self.looks != Looks::Nowhere {
             self.looked.push(Look::default());
         }
@@ -248,7 +254,10 @@ impl Tap for Instrument {
         if let Some(export) = &mut self.export {
             export.see(call, kernels);
         }
-        self.planted.compute(call, kernels)
+        match &mut self.meter {
+            Some(meter) => meter.run(call, kernels, |call, kernels| self.planted.compute(call, kernels)),
+            None => self.planted.compute(call, kernels),
+        }
     }
 
     fn at(&mut self, site: Site, output: Array) -> Result<Array> {

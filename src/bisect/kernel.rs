@@ -6,9 +6,9 @@ use super::op;
 use super::side::Stage;
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::tap::Site;
-use crate::probe::dispatch::Machine;
+use crate::probe::dispatch::{Machine, shown};
 use crate::probe::parity::{Asked, predicted};
-use crate::results::bisect::{Operation, Predicted};
+use crate::results::bisect::{Kernels, Operation, Predicted};
 use crate::results::parity;
 
 /// What the machine's table says of the operation at `site` for a call over as many rows as the block made.
@@ -27,6 +27,17 @@ pub(super) fn kernel(
     let said = predicted(machine, (checkpoint, stage.block.dtype()), &asked, (route, before));
     let rows = operation.calls.1.iter().max().copied().unwrap_or(0);
     answer(said, rows)
+}
+
+/// Whether what ran is what was predicted; nothing where the table says nothing or its words name no kernel.
+#[must_use]
+pub(super) fn as_predicted(said: &Predicted, kernels: &Kernels) -> Option<bool> {
+    let sides = [(&said.chain, &kernels.chain), (&said.block, &kernels.block)];
+    let answers = sides.map(|(word, launches)| {
+        let names = launches.iter().map(|launch| launch.name.as_str());
+        shown(word.as_deref()?, &names.collect::<Vec<_>>())
+    });
+    Some(answers[0]? && answers[1]?)
 }
 
 fn answer(said: parity::Predicted, rows: u64) -> Predicted {

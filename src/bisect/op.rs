@@ -1,14 +1,14 @@
 //! The third level: the first operation whose inputs have the same bytes on both sides and whose output has not.
 
+use super::amplitude;
 use super::frontier::Frontier;
 use super::held;
 use super::instrument::{Input, Seen};
 use super::layer::Looked;
 use super::script::Script;
 use super::side::Stage;
-use crate::algebra::bits::{self, Dtype as Bits};
 use crate::engine::error::{Error, Result};
-use crate::engine::raw::{bytes_of, rows_of};
+use crate::engine::raw::rows_of;
 use crate::engine::routes::{Defaults, Plan, Route, Routes};
 use crate::engine::rows::dtype_name;
 use crate::engine::tap::Site;
@@ -91,11 +91,7 @@ fn amplitude(chain: &Seen, block: &Seen, found: &Frontier) -> Result<Amplitude> 
         let (left, right) = both.ok_or_else(|| unseen(block.site))?;
         (left.clone(), rows_of(right, block.site.op.row_axis(), row, row + 1)?)
     };
-    let float = Bits::parse(dtype_name(left.dtype()));
-    let bits = bits::compare(float.unwrap_or(Bits::F32), &bytes_of(&left)?, &bytes_of(&right)?);
-    let amplitude = Amplitude::of(&bits.map_err(|error| Error::Request(error.to_string()))?);
-    // Of what is no float, the numbers of experts say, only the bytes mean something.
-    Ok(if float.is_some() { amplitude } else { Amplitude { max_ulps: 0, max_abs: 0.0, ..amplitude } })
+    amplitude::amplitude(&left, &right)
 }
 
 fn unseen(site: Site) -> Error {

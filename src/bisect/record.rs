@@ -104,28 +104,37 @@ fn by_formula(
 ) -> Result<()> {
     let inputs: Vec<(&str, &Array)> =
         seen.inputs.iter().map(|input: &Input| (input.name, &input.array)).collect();
+    let in_state = operation.in_state;
+    let kernels = formula(stage, seen, route, in_state.then_some(row));
+    // A state is one row whatever the block's width.
+    let (row, axis) = if in_state { (0, 0) } else { (row, seen.site.op.row_axis()) };
+    let row = i32::try_from(row).unwrap_or(i32::MAX);
+    to.borrow_mut().call(which, &Call { inputs: &inputs, kernels: &*kernels, row, axis })
+}
+
+/// An operation's arithmetic, over what it read.
+type Formula<'a> = Box<dyn Fn(&[&Array]) -> crate::engine::Result<Array> + 'a>;
+
+/// Attention or the delta rule by itself, over what it read: its output, or with `after` the state
+/// after that row.
+pub(super) fn formula<'a>(stage: &Stage<'_>, seen: &Seen, route: Route, after: Option<usize>) -> Formula<'a> {
     let layer = seen.site.layer.and_then(|layer| stage.chain.config().layers.get(layer));
     let head_dim = match layer {
         Some(Mixer::Attention(sizes)) => i32::try_from(sizes.head_dim).unwrap_or(1),
         _ => 1,
     };
-    let attend = move |part: &[&Array]| by_route(route, (part[0], part[1], part[2]), scale(head_dim));
-    let in_state = operation.in_state;
-    let recur = move |part: &[&Array]| {
+    if seen.site.op == Op::Attention {
+        return Box::new(move |part| by_route(route, (part[0], part[1], part[2]), scale(head_dim)));
+    }
+    Box::new(move |part| {
         let outcome = if route == Route::Chunked {
             delta_rule::chunked(part[0], &recurrence(part))?
         } else {
             delta_rule::chain(part[0], &recurrence(part))?
         };
-        let left = if in_state { outcome.states.get(row).or(outcome.states.last()).cloned() } else { None };
+        let left = after.and_then(|row| outcome.states.get(row).or(outcome.states.last()).cloned());
         Ok(left.unwrap_or(outcome.outputs))
-    };
-    let kernels: &dyn Fn(&[&Array]) -> crate::engine::Result<Array> =
-        if seen.site.op == Op::Attention { &attend } else { &recur };
-    // A state is one row whatever the block's width.
-    let (row, axis) = if in_state { (0, 0) } else { (row, seen.site.op.row_axis()) };
-    let row = i32::try_from(row).unwrap_or(i32::MAX);
-    to.borrow_mut().call(which, &Call { inputs: &inputs, kernels, row, axis })
+    })
 }
 
 fn recurrence(part: &[&Array]) -> Recurrence {

@@ -4,10 +4,12 @@
 
 use super::confirm::confirm;
 use super::controls::{controls, parts};
+use super::cupti::Cupti;
 use super::frontier::{Frontier, frontier, layers, operations};
-use super::kernel::kernel;
+use super::kernel::{as_predicted, kernel};
 use super::layer::{Looked, look};
 use super::lockstep::{FirstRound, Pair, Until, walk};
+use super::measured::{Spot, measured};
 use super::op::operation;
 use super::record::{Written, record};
 use super::reproducer::About;
@@ -18,16 +20,18 @@ use super::side::{Kind, Stage, Start, passes};
 use super::trail::{TrailFile, TrailFileError};
 use super::{reduce, sources};
 use crate::engine::checkpoint::{Checkpoint, Mixer};
+use crate::engine::tap::Site;
 use crate::probe::dispatch::Machine;
 use crate::results::bisect::{
-    Class, Confirmation, Control, Cost, Handled, HeatRow, LayerLine, OpLine, Operation, Predicted,
-    PrefillAnswer, Reduced, RewindAnswer, RowWalk, SiteWalk, Sources,
+    Class, Confirmation, Control, Cost, Handled, HeatRow, Kernels, LayerLine, Measured, OpLine, Operation,
+    Predicted, PrefillAnswer, Reduced, RewindAnswer, RowWalk, SiteWalk, Source, Sources,
 };
 use crate::transcript::format::{Backend, Model};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::rc::Rc;
 
 /// A bisect that could not be made. Each text fits after "failed to ".
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +61,8 @@ pub struct Ask<'a> {
     pub all_sources: bool,
     /// Look for a smaller run.
     pub reduce: bool,
+    /// What tells which kernels ran, or why nothing does; absent where kernels have no names.
+    pub tracer: Option<std::result::Result<&'a Rc<Cupti>, &'a str>>,
     /// Where the operation is to be written down, and what is said about it there.
     pub write: Option<(&'a Path, &'a Model, &'a Backend, &'a [String])>,
     /// Told what is being done.
@@ -78,6 +84,8 @@ pub struct Answers {
     pub seen: Option<SeenRound>,
     /// The intervention that confirms the place.
     pub confirmation: Option<Confirmation>,
+    /// Kernels that the named operation launched.
+    pub measured: Option<Measured>,
     /// The reproducer's folder, or why there is none.
     pub reproducer: Option<std::result::Result<String, String>>,
     /// All sources.
@@ -155,6 +163,7 @@ pub fn bisect(stage: &Stage<'_>, script: &Script, ask: Ask<'_>, trail: &mut Trai
         rows: RowWalk::default(),
         seen: None,
         confirmation: None,
+        measured: None,
         reproducer: None,
         sources: None,
         reduced: None,
@@ -340,10 +349,67 @@ impl Bisect<'_, '_> {
         Ok(Some(answer.answer))
     }
 
+    /// Which kernels the named operation launched.
+    fn measured(&mut self, seen: &SeenRound) -> Result<Option<Measured>> {
+        let (Some(tracer), Some(operation)) = (self.ask.tracer, &seen.operation) else { return Ok(None) };
+        let tracer = match tracer {
+            Ok(tracer) => tracer,
+            Err(why) => return Ok(Some(Measured::Missing { why: why.to_owned() })),
+        };
+        let answer = self.step("kernels", |own| {
+            let place = (operation.site.as_str(), operation.round, operation.row);
+            let answer = match own.launched(tracer, &[place])? {
+                Ok(mut kernels) => {
+                    let kernels = kernels.pop().unwrap_or_default();
+                    let predicted = seen.kernel.as_ref().and_then(|said| as_predicted(said, &kernels));
+                    Measured::Seen { kernels, predicted }
+                }
+                Err(why) => Measured::Missing { why },
+            };
+            Ok(Costed { answer, fed: (0, 0) })
+        })?;
+        Ok(Some(answer.answer))
+    }
+
+    /// What operations launched at their places (site, round, row), or why that cannot be told.
+    fn launched(
+        &mut self,
+        tracer: &Rc<Cupti>,
+        places: &[(&str, u64, u64)],
+    ) -> Result<std::result::Result<Vec<Kernels>, String>> {
+        let (about, start) = ((self.stage, self.script), self.start.clone());
+        let sites: BTreeMap<String, Site> =
+            self.look()?.block.seen.iter().map(|seen| (seen.site.to_string(), seen.site)).collect();
+        let number = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
+        let spots = places.iter().filter_map(|(site, round, row)| {
+            Some(Spot { site: *sites.get(*site)?, round: number(round), row: number(row) })
+        });
+        let found = measured(tracer, about, &start, &spots.collect::<Vec<_>>());
+        Ok(found.map_err(|error| format!("failed to {error}")))
+    }
+
+    /// Which kernels each source launched; where they cannot be told the sources stay without.
+    fn source_kernels(&mut self, sources: &mut [Source]) -> Result<()> {
+        let Some(Ok(tracer)) = self.ask.tracer else { return Ok(()) };
+        let kernels = self.step("source kernels", |own| {
+            let places: Vec<(&str, u64, u64)> =
+                sources.iter().map(|one| (one.site.as_str(), one.round, one.row)).collect();
+            let answer = own.launched(tracer, &places)?.unwrap_or_default();
+            Ok(Costed { answer, fed: (0, 0) })
+        })?;
+        for (source, kernels) in sources.iter_mut().zip(kernels.answer) {
+            source.kernels = Some(kernels);
+        }
+        Ok(())
+    }
+
     /// The operation by itself, all sources and a smaller run, where they are asked for.
     fn further(&mut self, answers: &mut Answers) -> Result<()> {
         if let Some(operation) = answers.seen.as_ref().and_then(|seen| seen.operation.clone()) {
             answers.reproducer = self.written(&operation)?;
+        }
+        if let Some(seen) = answers.seen.clone() {
+            answers.measured = self.measured(&seen)?;
         }
         if self.ask.all_sources && answers.class == Class::Operation {
             let found = self.step("sources", |own| {
@@ -351,7 +417,9 @@ impl Bisect<'_, '_> {
                 Ok(Costed { answer, fed: (fed, 0) })
             })?;
             answers.cost.confirmation += passes(found.fed.0, self.script);
-            answers.sources = Some(found.answer);
+            let mut sources = found.answer;
+            self.source_kernels(&mut sources.sources)?;
+            answers.sources = Some(sources);
         }
         let last = answers.rows.root().and_then(|round| usize::try_from(round).ok());
         if let Some(last) = last.filter(|_| self.ask.reduce) {

@@ -99,7 +99,7 @@ fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<Force
 }
 
 /// Every output of plain decoding's rows.
-fn everything(chain: &[Look]) -> Result<BTreeMap<Site, Handed>> {
+pub(super) fn everything(chain: &[Look]) -> Result<BTreeMap<Site, Handed>> {
     let sites = chain.first().into_iter().flat_map(|look| look.seen.iter().map(|seen| seen.site));
     sites.map(|site| Ok((site, held::handed(chain, site)?))).collect()
 }
@@ -121,6 +121,7 @@ fn gather(
             position: script.position(number, row),
             rows: 0,
             handled: Handled::Output,
+            kernels: None,
         });
         source.rows += 1;
     }

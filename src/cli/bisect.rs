@@ -10,6 +10,7 @@ use super::rounds::{self, Rounds};
 use super::routed::{RoutesArg, machine, routes_text};
 use super::{settings, trails};
 use crate::arms::identity;
+use crate::bisect::cupti::Cupti;
 use crate::bisect::run::{Answers, Ask, BisectError, bisect};
 use crate::bisect::screen::screen;
 use crate::bisect::script::Script;
@@ -27,6 +28,7 @@ use crate::transcript::clock;
 use crate::transcript::digest::sha256;
 use crate::transcript::files::write_whole;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Finds the first row, layer and operation at which a verify block and plain decoding part, and proves it.
 ///
@@ -131,6 +133,8 @@ impl BisectArgs {
     /// # Errors
     /// When the model, the rounds or the folder is not usable, or MLX refuses. What was answered stays in the trail.
     pub fn run(self) -> anyhow::Result<u8> {
+        // Before the model is loaded: what was captured into a graph before is not traced kernel by kernel.
+        let tracer = tracer();
         let settled = self.settle()?;
         let stage = self.stage(&settled);
         let bar = Progress::counting(6, "steps");
@@ -162,6 +166,7 @@ impl BisectArgs {
             live: settled.rounds.is_live(),
             all_sources: self.further.all_sources,
             reduce: self.further.reduce,
+            tracer: tracer.as_ref().map(|tracer| tracer.as_ref().map_err(String::as_str)),
             write: Some((&folder.join("reproducer"), &model, &backend, &command)),
             progress: &|step| {
                 bar.label(step);
@@ -311,6 +316,7 @@ impl BisectArgs {
             operation,
             confirmation: answers.confirmation,
             kernel,
+            measured: answers.measured,
             sources: answers.sources,
             reduced: answers.reduced,
             struck: answers.struck,
@@ -331,6 +337,14 @@ struct About<'a, 'm> {
     script: &'a (String, Script),
     screened: Vec<Screened>,
     key: &'a Key,
+}
+
+/// What traces kernels where they have names: on an NVIDIA GPU.
+fn tracer() -> Option<Result<Rc<Cupti>, String>> {
+    let (backend, version, _) = machine();
+    let modules = || Some(settings::module_folder(&version));
+    (backend == "mlx-cuda")
+        .then(|| Cupti::start(modules()).map(Rc::new).map_err(|error| format!("failed to {error}")))
 }
 
 fn rounds_text(settled: &Settled, label: &str) -> String {

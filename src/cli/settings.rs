@@ -36,3 +36,11 @@ pub fn cache_folder() -> Option<std::path::PathBuf> {
     let folder = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(own)));
     folder.map(|folder| folder.join("exactness"))
 }
+
+/// Where MLX keeps what it compiles at run time: what its own setting says, else its default.
+#[must_use]
+pub fn module_folder(mlx_version: &str) -> std::path::PathBuf {
+    let told = std::env::var_os("MLX_PTX_CACHE_DIR").filter(|path| !path.is_empty());
+    let default = || std::env::temp_dir().join("mlx").join(mlx_version).join("ptx");
+    told.map_or_else(default, std::path::PathBuf::from)
+}

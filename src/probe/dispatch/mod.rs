@@ -9,11 +9,13 @@ mod cpu;
 mod cuda;
 mod machine;
 mod metal;
+mod names;
 mod question;
 #[cfg(test)]
 mod tests;
 
 pub use machine::Machine;
+pub use names::shown;
 pub use question::{Kind, Matrix, Prediction, Question, Step};
 
 /// Versions of MLX that the tables were read from.

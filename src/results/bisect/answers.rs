@@ -1,5 +1,6 @@
 //! The answers of a bisect, one struct a question, as they are written to the trail.
 
+use super::kernels::Kernels;
 use crate::algebra::bits::RowBits;
 use serde::{Deserialize, Serialize};
 
@@ -341,6 +342,9 @@ pub struct Source {
     pub rows: u64,
     /// How it is cured.
     pub handled: Handled,
+    /// What it launched at its first place, where that was traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernels: Option<Kernels>,
 }
 
 /// All sources of a run.

@@ -1,5 +1,6 @@
 //! A whole bisect: what was asked, how it ended, and every answer.
 
+use super::Measured;
 use super::answers::{
     Confirmation, Control, Cost, LayerLine, OpLine, Operation, Predicted, PrefillAnswer, Reduced,
     RewindAnswer, RowWalk, Sources,
@@ -205,6 +206,9 @@ pub struct Bisected {
     pub confirmation: Option<Confirmation>,
     /// What the dispatch table says of it.
     pub kernel: Option<Predicted>,
+    /// What it launched; absent on machines whose kernels have no names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
     /// All sources, where they were asked for.
     pub sources: Option<Sources>,
     /// A smaller run, where one was asked for.

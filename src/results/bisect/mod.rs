@@ -3,6 +3,7 @@
 mod answers;
 mod bisected;
 mod heat;
+mod kernels;
 mod shown;
 mod trail;
 
@@ -13,4 +14,5 @@ pub use answers::{
 };
 pub use bisected::{BISECT_VERSION, Bisected, Class, Question, Reading, Screened};
 pub use heat::{HeatRow, heat_map};
+pub use kernels::{Kernels, Launch, Measured};
 pub use trail::{Key, Trail, TrailError};

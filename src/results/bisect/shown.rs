@@ -1,5 +1,6 @@
 //! A bisect as people read it: tables, sentences, the verdict, and a block to paste.
 
+use super::Measured;
 use super::answers::{Amplitude, Argument, Confirmation, Handled, Operation, RewindAnswer, StateSeen};
 use super::bisected::{Bisected, Class};
 use crate::results::{Table, quoted};
@@ -189,6 +190,7 @@ impl Bisected {
                 _ => "Kernels: the dispatch tables do not say.".to_owned(),
             }
         }));
+        says.extend(self.measured.as_ref().map(Measured::says));
         says.extend(self.confirmation.as_ref().filter(|_| !of_prompt).map(Confirmation::says));
         says
     }
