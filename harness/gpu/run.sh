@@ -36,6 +36,7 @@ libraries=$(find "$root/program" -maxdepth 1 -name '*.libs' | paste -sd:)
 export LD_LIBRARY_PATH=$root/program/mlx/lib:$libraries:$vendor:${LD_LIBRARY_PATH:-}
 export EXACTNESS=$root/program/exactness MLX_PTX_CACHE_DIR=$root/program/cache
 mkdir -p "$MLX_PTX_CACHE_DIR" "$root/out/$1"
+ln -sfn "$root/program/harness/gpu" "$root/out/settings"
 
 # Checkpoints are made here: ../models/4b-4bit is the 4b geometry with 4-bit matrices.
 settings=$root/program/harness/gpu/$1.toml

@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What the library's file is called, newest first.
@@ -58,7 +59,9 @@ struct Ran {
     threads: [i32; 3],
 }
 
-/// Kernels that ran since the last time they were taken.
+/// Records are kept; while nobody asks for them they are dropped as they come.
+static KEEPING: AtomicBool = AtomicBool::new(false);
+/// Kernels that ran while records were kept.
 static RAN: Mutex<Vec<Ran>> = Mutex::new(Vec::new());
 /// Buffers that the library has, by address.
 static LENT: Mutex<BTreeMap<usize, Box<[u64]>>> = Mutex::new(BTreeMap::new());
@@ -67,7 +70,8 @@ static NEXT: OnceLock<Next> = OnceLock::new();
 /// The loaded library, tracing.
 #[derive(Debug)]
 pub struct Cupti {
-    library: Library,
+    /// Never unloaded: it has threads and hooks of its own until the process ends.
+    library: &'static Library,
     modules: RefCell<Modules>,
 }
 
@@ -113,6 +117,7 @@ impl Cupti {
             Err(Some(source)) => return Err(CuptiError::Load { source }),
             Err(None) => unreachable!("there is a file to try"),
         };
+        let library: &Library = Box::leak(Box::new(library));
         let own = Self { library, modules: RefCell::new(Modules::at(modules)) };
         // SAFETY: the type is the function's own in the library's header.
         let next = unsafe { own.function::<Next>("cuptiActivityGetNextRecord") }?;
@@ -148,23 +153,22 @@ impl Cupti {
         checked(name, status)
     }
 
-    /// Every kernel that has ended since the last time, in the order in which they began.
+    /// Runs `work`, which has to wait for its kernels to end, and gives the kernels that it ran in the order in which
+    /// they began.
     ///
     /// # Errors
-    /// When the library refuses to give its records back.
-    pub fn take(&self) -> Result<Vec<Launch>, CuptiError> {
-        self.call("cuptiActivityFlushAll", FORCED)?;
+    /// When the library refuses to give its records back. What `work` gave is not lost.
+    pub fn trace<T>(&self, work: impl FnOnce() -> T) -> (T, Result<Vec<Launch>, CuptiError>) {
+        let before = self.call("cuptiActivityFlushAll", FORCED);
+        KEEPING.store(true, Ordering::SeqCst);
+        let given = work();
+        let flushed = self.call("cuptiActivityFlushAll", FORCED);
+        KEEPING.store(false, Ordering::SeqCst);
         let mut ran = std::mem::take(&mut *RAN.lock().unwrap_or_else(PoisonError::into_inner));
         ran.sort_by_key(|ran| ran.start);
         let mut modules = self.modules.borrow_mut();
-        Ok(ran.into_iter().map(|ran| launch(ran, &mut modules)).collect())
-    }
-}
-
-impl Drop for Cupti {
-    fn drop(&mut self) {
-        // What is still traced is not asked for any more; a refusal changes nothing.
-        let _ = self.call("cuptiActivityDisable", KERNELS);
+        let launches = ran.into_iter().map(|ran| launch(ran, &mut modules)).collect();
+        (given, before.and(flushed).map(|()| launches))
     }
 }
 
@@ -188,8 +192,9 @@ extern "C" fn requested(buffer: *mut *mut u8, size: *mut usize, most: *mut usize
 /// The library gives a buffer back, with `valid` bytes of records in it.
 extern "C" fn completed(_context: *mut c_void, _stream: u32, buffer: *mut u8, _size: usize, valid: usize) {
     let mut record: *mut Record = std::ptr::null_mut();
+    let keeping = KEEPING.load(Ordering::SeqCst);
     let mut ran = RAN.lock().unwrap_or_else(PoisonError::into_inner);
-    while let Some(next) = NEXT.get() {
+    while let Some(next) = NEXT.get().filter(|_| keeping) {
         // SAFETY: buffer and length are the library's own; it moves `record` from one of its records to the next.
         if unsafe { next(buffer, valid, &raw mut record) } != 0 {
             break;

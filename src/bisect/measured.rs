@@ -96,16 +96,17 @@ impl Meter {
 
 type Traced = (Array, std::result::Result<Vec<Launch>, CuptiError>);
 
-/// Runs `work` between two readings of the tracer; what it reads has to be computed.
+/// Runs `work` and its kernels, traced; what it reads has to be computed.
 fn traced(
     tracer: &Cupti,
     work: impl FnOnce() -> crate::engine::Result<Array>,
 ) -> crate::engine::Result<Traced> {
-    let before = tracer.take();
-    let output = work()?;
-    output.eval()?;
-    let launched = before.and_then(|_| tracer.take());
-    Ok((output, launched))
+    let (output, launched) = tracer.trace(|| {
+        let output = work()?;
+        output.eval()?;
+        Ok::<_, Error>(output)
+    });
+    Ok((output?, launched))
 }
 
 /// What each of the operations launched, in the order of `spots`.

@@ -14,6 +14,8 @@ pub(super) struct Modules {
     read: BTreeSet<PathBuf>,
     /// Module by symbol.
     symbols: BTreeMap<String, String>,
+    /// Symbols that were in no list when they were asked for: compiled with the library.
+    inside: BTreeSet<String>,
 }
 
 impl Modules {
@@ -24,7 +26,7 @@ impl Modules {
 
     /// The module that has the symbol; what cannot be read has none.
     pub(super) fn of(&mut self, symbol: &str) -> Option<String> {
-        if !self.symbols.contains_key(symbol) {
+        if !self.symbols.contains_key(symbol) && self.inside.insert(symbol.to_owned()) {
             self.read_more();
         }
         self.symbols.get(symbol).cloned()
@@ -54,7 +56,7 @@ mod tests {
     fn a_list_that_comes_later_is_read_too() {
         let folder = tempfile::tempdir().unwrap();
         let mut modules = Modules::at(Some(folder.path().to_owned()));
-        assert_eq!(modules.of("_Za"), None);
+        assert_eq!(modules.of("_Zc"), None);
         fs::write(folder.path().join("qmm_m16.txt"), "kernel<1>\t_Za\nkernel<2>\t_Zb\n\n").unwrap();
         fs::write(folder.path().join("qmm_m16.ptx"), "kernel<3>\t_Zc\n").unwrap();
         assert_eq!(modules.of("_Zb").as_deref(), Some("qmm_m16"));
