@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 fn settings() -> Settings {
     Settings {
+        plain: Routes::default(),
         wanted: Wanted::default(),
         most_rows: 64,
         exhaustive: false,
