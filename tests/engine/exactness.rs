@@ -41,6 +41,14 @@ pub(super) fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chai
     Chain { stream: decoded.tokens, rows, states: memory.states.into_iter().collect() }
 }
 
+impl Chain {
+    /// True for a row with the bytes of the chain's own at its place.
+    pub(super) fn has(&self, row: &Row) -> bool {
+        let own = row.index.and_then(|index| self.rows.get(&index));
+        own.is_some() && row.sha256.as_ref() == own
+    }
+}
+
 pub(super) struct Speculative {
     stream: Vec<TokenId>,
     memory: Memory,

@@ -245,7 +245,7 @@ fn a_measured_difference_decides_where_it_is_more_than_noise() {
 fn an_interrupted_search_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trail.jsonl");
-    let plants = ["op=gate_proj,rows>=3,ulp=64"];
+    let plants = ["op=gate_proj,rows>=3,ulp=64,side=both"];
     let case = Case { model: LLAMA, width: 4, routes: "", plants: &plants };
     let broken = Fake { fails_after: Some(2), ..Fake::default() };
     let stopped = found_by(&case, &broken, &mut TrailFile::open(&path, key()).unwrap()).unwrap_err();

@@ -1,6 +1,6 @@
 //! What one may do, from not speculating to not caring, with what each option costs and whom; and the line to take.
 
-use super::answers::{Candidate, Changed, Ending, Kind, Measured, Named, WidthRemedy};
+use super::answers::{Candidate, Changed, Ending, Kind, Measured, WidthRemedy};
 use super::choice::Choice;
 use crate::results::Table;
 
@@ -36,9 +36,7 @@ impl WidthRemedy {
     fn whole_process(&self, table: &mut Table) {
         let mut tried = self.candidates.iter().filter(|one| one.kind == Kind::BothSides).peekable();
         if tried.peek().is_none() {
-            let exact = matches!(self.ending, Ending::Exact | Ending::NothingToCure);
-            let needed = !exact && !self.named.iter().all(Named::cured);
-            let says = if needed { "not possible" } else { "not needed" };
+            let says = if self.ending == Ending::NothingToCure { "not needed" } else { "not tried" };
             table.row(["whole process", says, "–", "–", "–", "–", "–", "–"]);
         }
         for one in tried {
@@ -58,13 +56,8 @@ impl WidthRemedy {
     pub(super) fn both_sides(&self) -> Vec<String> {
         let tried = self.candidates.iter().filter(|one| one.kind == Kind::BothSides);
         let mut says: Vec<String> = tried.map(both_sides).collect();
-        let uncured = self.named.iter().any(|named| !named.cured());
-        says.extend(
-            self.one_sided
-                .iter()
-                .filter(|_| uncured)
-                .map(|why| format!("No setting of both sides was tried: {why}.")),
-        );
+        let untried = |why: &String| format!("No setting of both sides was tried: {why}.");
+        says.extend(self.one_sided.iter().map(untried));
         says
     }
 
