@@ -117,14 +117,11 @@ pub fn side_routes(choice: &Choice) -> Option<SideRoutes> {
 /// The line that says what `auto` took.
 fn taken(choice: &Choice, width: usize, (spans, changed): (&str, Option<&Routes>)) -> String {
     let shown = if choice.routes.is_empty() { "the defaults" } else { &choice.routes };
-    let mut says = format!("note: width {width} takes {shown}, proven over positions {spans}");
-    if let Some(plain) = changed {
-        says.push_str(&format!("; plain decoding takes {plain}, which changes its own bytes and cost"));
-    }
-    if let Some(pace) = choice.pace {
-        says.push_str(&format!("; when it was chosen it {}", pace.says()));
-    }
-    says
+    let plain =
+        changed.map(|plain| format!("; plain decoding takes {plain}, which changes its own bytes and cost"));
+    let pace = choice.pace.map(|pace| format!("; when it was chosen it {}", pace.says()));
+    let [plain, pace] = [plain, pace].map(Option::unwrap_or_default);
+    format!("note: width {width} takes {shown}, proven over positions {spans}{plain}{pace}")
 }
 
 /// The file with verdicts and choices; `None` where the system names no folder for it.

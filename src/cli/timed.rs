@@ -130,10 +130,8 @@ impl Runs<'_> {
         };
         let (own_plain, arms): (Vec<_>, Vec<_>) = at(&own).into_iter().partition(|run| run.width.is_none());
         let bench = self.bench(at(folder).into_iter().chain(arms.clone()).collect(), repeat)?;
-        let beside = match own_plain.is_empty() {
-            true => None,
-            false => Some(self.bench(own_plain.into_iter().chain(arms).collect(), repeat)?),
-        };
+        let own = (!own_plain.is_empty()).then(|| own_plain.into_iter().chain(arms).collect());
+        let beside = own.map(|runs| self.bench(runs, repeat)).transpose()?;
         let measured = bench.arms.first().map(|arm| measured(arm, &bench, beside.as_ref()));
         Ok((bench, measured))
     }

@@ -143,6 +143,11 @@ pub enum RouteError {
         ops = operation_names()
     )]
     UnknownOperation(String),
+    /// A setting of plain decoding among those of blocks.
+    #[error(
+        "read routes: {0:?} is a setting of plain decoding; give it to --plain-routes, without the \"plain.\""
+    )]
+    OfPlain(String),
     /// Not a route.
     #[error(
         "read routes: {0:?} is not a route; attention takes block, per-position, contiguous, materialised; \
@@ -215,6 +220,9 @@ struct Setting {
 impl Setting {
     fn parse(text: &str) -> Result<Self, RouteError> {
         let (key, value) = text.split_once('=').ok_or_else(|| RouteError::NoEquals(text.to_owned()))?;
+        if key.trim().starts_with("plain.") {
+            return Err(RouteError::OfPlain(text.to_owned()));
+        }
         let (layer, block, word) = split_layer(key.trim())?;
         let target = Target::parse(word)?;
         let inside = |block| matches!(target, Target::One(op) if op.block() == Some(block));
@@ -461,6 +469,7 @@ mod tests {
         let refused = |text: &str| text.parse::<Routes>().unwrap_err();
         assert!(matches!(refused("linear"), RouteError::NoEquals(_)));
         assert!(matches!(refused("liner=rows"), RouteError::UnknownOperation(_)));
+        assert!(matches!(refused("plain.linear=rows"), RouteError::OfPlain(_)));
         for count in ["rows:0", "padded:0", "padded:1", "padded", "padded:x", "rows:-1", "rows:65536"] {
             assert!(matches!(refused(&format!("linear={count}")), RouteError::UnknownRoute(_)), "{count}");
         }

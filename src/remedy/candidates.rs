@@ -106,11 +106,11 @@ pub fn both_sides(width: usize, requested: &SideRoutes, cures: &Cures) -> Result
     }
     let others: Cures = other.into_iter().map(|(op, cure)| (*op, cure.clone())).collect();
     let start = SideRoutes { block: by_operation(&requested.block, &others), plain: requested.plain.clone() };
-    let with = |routes: SideRoutes, (op, _): (&Op, &Cure)| SideRoutes {
+    let pad = |routes: SideRoutes, (op, _): (&Op, &Cure)| SideRoutes {
         block: routes.block.with(*op, None, padded),
         plain: routes.plain.with(*op, None, padded),
     };
-    Ok(wide.into_iter().fold(start, with))
+    Ok(wide.into_iter().fold(start, pad))
 }
 
 /// Only the layers that part, where some do not.

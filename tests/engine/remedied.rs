@@ -221,7 +221,7 @@ fn what_no_route_cures_is_said() {
     assert!(says.contains("only a change of plain decoding, too, could"), "{says}");
     // It is another one whatever the rows of its calls, so as many of them do not help.
     assert!(
-        says.contains("Both sides together by o_proj=padded:3; plain: o_proj=padded:3: no: probe differs."),
+        says.contains("Both sides together by o_proj=padded:3,plain.o_proj=padded:3: no: probe differs."),
         "{says}"
     );
 }
@@ -275,9 +275,9 @@ fn a_dispatch_of_both_sides_agrees_by_padding_both_and_changes_plain_decoding() 
     let row = table.lines().find(|line| line.contains("whole process")).unwrap();
     for says in [
         "yes",
-        "gate_proj=padded:5; plain: gate_proj=padded:5",
+        "gate_proj=padded:5,plain.gate_proj=padded:5",
         "3 of 9 rows, 1 of 10 tokens ≠",
-        "steps of 5 rows",
+        "plain steps of 5 rows",
     ] {
         assert!(row.contains(says), "{row}");
     }
@@ -316,7 +316,7 @@ fn a_faster_setting_of_both_sides_wins_only_where_it_is_allowed() {
     assert!(block.choice.as_ref().unwrap().pace.unwrap().loses());
     let says = block.sentences().join("\n");
     assert!(
-        says.contains("it runs at 0.60 × its speed as requested, and the width at 2.50 × that."),
+        says.contains("its speed is 0.60 × that as requested, and the width's 2.50 × its own."),
         "{says}"
     );
     assert!(

@@ -1,7 +1,7 @@
 //! What one may do, from not speculating to not caring, with what each option costs and whom; and the line to take.
 
 use super::answers::{Candidate, Changed, Ending, Kind, Measured, WidthRemedy};
-use super::choice::Choice;
+use super::choice::{Choice, Pace};
 use crate::results::Table;
 
 impl WidthRemedy {
@@ -42,10 +42,10 @@ impl WidthRemedy {
         for one in tried {
             let exact = if one.exact() { "yes".to_owned() } else { inexact(one) };
             let changed = one.run.as_ref().and_then(|run| run.changed);
-            let changed = changed.map_or_else(|| "changed".to_owned(), |changed| changed.says());
+            let changed = changed.map_or_else(|| "changed".to_owned(), Changed::says);
             let plain = one.measured.as_ref().and_then(|measured| measured.plain.as_ref());
             let pays = plain.map_or_else(
-                || format!("every request: steps of {} rows", self.width),
+                || format!("every request: plain steps of {} rows", self.width),
                 |plain| format!("every request: plain decoding {:.2} ×", plain.ratio),
             );
             option(table, ("whole process", &exact), one, [changed, pays]);
@@ -66,7 +66,7 @@ impl WidthRemedy {
         let width = self.width;
         match &self.choice {
             Some(_) if self.ending == Ending::NothingToCure => format!("width {width}: nothing to cure"),
-            Some(choice) if choice.pace.is_some_and(|pace| pace.loses()) => {
+            Some(choice) if choice.pace.is_some_and(Pace::loses) => {
                 format!("width {width}: decline, or {} and slower", setting(&choice.routes, &choice.plain))
             }
             Some(choice) => format!("width {width}: {}", setting(&choice.routes, &choice.plain)),
@@ -115,20 +115,24 @@ fn both_sides(one: &Candidate) -> String {
     };
     let Changed { rows, tokens } = changed;
     let agree = if one.exact() { "agree" } else { "do not agree" };
-    let mut says = format!(
-        "Both sides together by {setting}: blocks and plain decoding {agree}, and plain decoding is not what it was: {} of {} \
-         rows have other bytes, {} of {} tokens are others",
-        rows.0, rows.1, tokens.0, tokens.1
-    );
-    if let Some((measured, plain)) = one.measured.as_ref().and_then(|one| Some((one, one.plain.as_ref()?))) {
-        let own = measured.tokens_per_second / plain.tokens_per_second;
-        let told = if plain.resolved { "" } else { ", not told from 1" };
-        says.push_str(&format!(
-            "; it runs at {:.2} × its speed as requested{told}, and the width at {own:.2} × that",
+    let itself = if rows.0 > 0 { "gives other bytes than as requested" } else { "keeps its bytes here" };
+    let speed = one.measured.as_ref().and_then(|one| Some((one, one.plain.as_ref()?))).map(|(own, plain)| {
+        let told = if plain.resolved { "" } else { ", which is not told from 1" };
+        let ratio = own.tokens_per_second / plain.tokens_per_second;
+        format!(
+            "; its speed is {:.2} × that as requested{told}, and the width's {ratio:.2} × its own",
             plain.ratio
-        ));
-    }
-    says + "."
+        )
+    });
+    format!(
+        "Both sides together by {setting}: blocks and plain decoding {agree}. Plain decoding itself {itself}: {} of {} rows and \
+         {} of {} tokens differ{}.",
+        rows.0,
+        rows.1,
+        tokens.0,
+        tokens.1,
+        speed.unwrap_or_default()
+    )
 }
 
 /// Why a setting is not proven.
@@ -146,7 +150,7 @@ fn option(table: &mut Table, (option, exact): (&str, &str), one: &Candidate, [pl
     table.row([
         option.to_owned(),
         exact.to_owned(),
-        setting(&one.routes, &one.plain),
+        cell(one),
         plain,
         pays,
         speed,
@@ -162,10 +166,22 @@ fn flags(choice: &Choice) -> String {
     both.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// A setting in a table's cell.
+/// Routes of blocks and of plain decoding in one text, as headers have them.
 pub(super) fn setting(routes: &str, plain: &str) -> String {
-    let routes = if routes.is_empty() { "(defaults)" } else { routes };
-    if plain.is_empty() { routes.to_owned() } else { format!("{routes}; plain: {plain}") }
+    let parts = |text: &'static str, routes: &str| {
+        let parts = routes.split(',').filter(|part| !part.is_empty());
+        parts.map(|part| format!("{text}{part}")).collect::<Vec<String>>()
+    };
+    let all = [parts("", routes), parts("plain.", plain)].concat();
+    if all.is_empty() { "(defaults)".to_owned() } else { all.join(",") }
+}
+
+/// A setting in a table's cell: the last resort names every operation, which is said shorter.
+pub(super) fn cell(one: &Candidate) -> String {
+    match one.kind {
+        Kind::Everything => "(every operation)".to_owned(),
+        _ => setting(&one.routes, &one.plain),
+    }
 }
 
 pub(super) fn speed(measured: Option<&Measured>) -> [String; 2] {

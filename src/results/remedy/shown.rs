@@ -2,7 +2,7 @@
 
 use super::answers::{Candidate, Ending, Named, Ran, Remedy, WidthRemedy};
 use super::choice::Pace;
-use super::options::{dash, setting, speed};
+use super::options::{cell, dash, speed};
 use crate::results::Table;
 use crate::results::probe::Outcome;
 
@@ -49,7 +49,7 @@ impl WidthRemedy {
             let [speed, ratio] = speed(one.measured.as_ref());
             let resolved = one.measured.as_ref().map(|measured| if measured.resolved { "yes" } else { "no" });
             table.row([
-                setting(&one.routes, &one.plain),
+                cell(one),
                 one.kind.to_string(),
                 one.calls.to_string(),
                 probe_text(one),
