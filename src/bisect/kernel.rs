@@ -51,3 +51,25 @@ fn answer(said: parity::Predicted, (chain, block): (u64, u64)) -> Predicted {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::answer;
+    use crate::results::parity::Predicted;
+
+    #[test]
+    fn padded_plain_decoding_takes_the_kernel_of_its_padded_rows() {
+        let said = || {
+            let (one, many) = ("qmv".to_owned(), "qmm".to_owned());
+            Predicted::Change { from: 8, one, many, source: "table".to_owned() }
+        };
+        let told = |rows| {
+            let told = answer(said(), rows);
+            (told.chain.unwrap(), told.block.unwrap(), told.changes.unwrap())
+        };
+        assert_eq!(told((0, 8)), ("qmv".to_owned(), "qmm".to_owned(), true));
+        assert_eq!(told((0, 7)), ("qmv".to_owned(), "qmv".to_owned(), false));
+        assert_eq!(told((8, 8)), ("qmm".to_owned(), "qmm".to_owned(), false));
+        assert_eq!(told((8, 4)), ("qmm".to_owned(), "qmv".to_owned(), true));
+    }
+}

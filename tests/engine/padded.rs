@@ -80,6 +80,12 @@ fn through(linear: &Linear, route: Route, x: &Array, tap: &mut dyn Tap) -> Array
     output
 }
 
+/// How far apart neighbours lie on each axis that has some.
+fn steps(array: &Array) -> Vec<usize> {
+    let axes = array.shape().iter().zip(array.strides());
+    axes.filter(|(length, _)| **length > 1).map(|(_, stride)| *stride).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
@@ -98,7 +104,7 @@ proptest! {
         prop_assert_eq!(bytes_of(&padded).unwrap(), bytes_of(&kept).unwrap());
         // It goes on in the shape and layout of a call over its own rows.
         let own = through(&linear, Route::Whole, &x, &mut Given::default());
-        prop_assert_eq!((padded.shape(), padded.strides()), (own.shape(), own.strides()));
+        prop_assert_eq!((padded.shape(), steps(&padded)), (own.shape(), steps(&own)));
         prop_assert_eq!(&given.rows, &[usize::try_from(size).unwrap()]);
         prop_assert_eq!(given.inputs.len(), 1);
         prop_assert_eq!(bytes_of(&given.inputs[0]).unwrap(), bytes_of(&block).unwrap());
