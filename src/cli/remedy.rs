@@ -28,7 +28,8 @@ use crate::transcript::files::write_whole;
 ///
 /// What parts is named with every input made equal; for each operation the most rows a call that still agree are
 /// searched, and settings made of that are proven by a probe, every position at every row of a block, and by a run of
-/// the arm. Each proven one is timed between runs of plain decoding. The choice is kept beside the gate's verdict, where
+/// the arm. Each proven one is timed between runs of plain decoding. The last setting is one of both sides, which changes
+/// plain decoding, too, and is said to do so. The choice is kept beside the gate's verdict, where
 /// `--routes auto` finds it. A search that was interrupted goes on in the same `--out`.
 #[derive(Debug, clap::Args)]
 pub struct RemedyArgs {

@@ -151,7 +151,7 @@ pub enum RouteError {
     /// Not a route.
     #[error(
         "read routes: {0:?} is not a route; attention takes block, per-position, contiguous, materialised; \
-         delta takes chain, chunked; everything else whole, rows, rows:<count>, and but for conv padded:<count from 2>"
+         delta takes chain, chunked; everything else whole, rows, rows:<count>, padded:<count from 2> (not conv)"
     )]
     UnknownRoute(String),
     /// A route that this operation does not have.

@@ -40,7 +40,7 @@ impl WidthRemedy {
             table.row(["whole process", says, "–", "–", "–", "–", "–", "–"]);
         }
         for one in tried {
-            let exact = if one.exact() { "yes".to_owned() } else { inexact(one) };
+            let exact = if one.exact() { "yes".to_owned() } else { format!("no: {}", inexact(one)) };
             let changed = one.run.as_ref().and_then(|run| run.changed);
             let changed = changed.map_or_else(|| "changed".to_owned(), Changed::says);
             let plain = one.measured.as_ref().and_then(|measured| measured.plain.as_ref());
@@ -55,7 +55,7 @@ impl WidthRemedy {
     /// What is to be said of both sides together.
     pub(super) fn both_sides(&self) -> Vec<String> {
         let tried = self.candidates.iter().filter(|one| one.kind == Kind::BothSides);
-        let mut says: Vec<String> = tried.map(both_sides).collect();
+        let mut says: Vec<String> = tried.map(|one| both_sides(one, self.width)).collect();
         let untried = |why: &String| format!("No setting of both sides was tried: {why}.");
         says.extend(self.one_sided.iter().map(untried));
         says
@@ -108,10 +108,10 @@ impl Changed {
     }
 }
 
-fn both_sides(one: &Candidate) -> String {
+fn both_sides(one: &Candidate, width: u64) -> String {
     let setting = setting(&one.routes, &one.plain);
     let Some(changed) = one.run.as_ref().and_then(|run| run.changed) else {
-        return format!("Both sides together by {setting}: {}.", inexact(one));
+        return format!("Both sides together by {setting} are not exact: {}.", inexact(one));
     };
     let Changed { rows, tokens } = changed;
     let agree = if one.exact() { "agree" } else { "do not agree" };
@@ -119,10 +119,8 @@ fn both_sides(one: &Candidate) -> String {
     let speed = one.measured.as_ref().and_then(|one| Some((one, one.plain.as_ref()?))).map(|(own, plain)| {
         let told = if plain.resolved { "" } else { ", which is not told from 1" };
         let ratio = own.tokens_per_second / plain.tokens_per_second;
-        format!(
-            "; its speed is {:.2} × that as requested{told}, and the width's {ratio:.2} × its own",
-            plain.ratio
-        )
+        let plain = plain.ratio;
+        format!("; it then runs at {plain:.2} × its speed as requested{told}, and width {width} at {ratio:.2} × that")
     });
     format!(
         "Both sides together by {setting}: blocks and plain decoding {agree}. Plain decoding itself {itself}: {} of {} rows and \
@@ -138,9 +136,9 @@ fn both_sides(one: &Candidate) -> String {
 /// Why a setting is not proven.
 fn inexact(one: &Candidate) -> String {
     match &one.run {
-        None => format!("no: probe {}", one.probed.outcome.word()),
-        Some(run) if run.rows.0 > 0 => format!("no: {} of {} rows ≠", run.rows.0, run.rows.1),
-        Some(run) => format!("no: run {}", run.verdict),
+        None => format!("probe {}", one.probed.outcome.word()),
+        Some(run) if run.rows.0 > 0 => format!("{} of {} rows ≠", run.rows.0, run.rows.1),
+        Some(run) => format!("run {}", run.verdict),
     }
 }
 
