@@ -6,9 +6,9 @@
 use exactness::arms::recorder::FileRecorder;
 use exactness::engine::cache::Rewind;
 use exactness::engine::model::TextModel;
-use exactness::engine::routes::Routes;
 use exactness::engine::rows::RowDetail;
 use exactness::engine::session::{Options, Recorder, Request, Session};
+use exactness::engine::side_routes::SideRoutes;
 use exactness::engine::tap::Silent;
 use exactness::engine::{Result, classic, demo};
 use exactness::transcript::clock::Stopwatch;
@@ -66,7 +66,7 @@ fn seconds(
         prefill_chunk: 512,
         rewind: Rewind::KeepStates,
         detail,
-        routes: Routes::default(),
+        routes: SideRoutes::default(),
     };
     let mut silent = Silent;
     let mut session = Session::new(model, &options, &mut silent)?;

@@ -7,7 +7,6 @@ use crate::engine::drafter::{DrafterSpec, Ground};
 use crate::engine::model::TextModel;
 use crate::engine::plant::{Plant, Planted};
 use crate::engine::round;
-use crate::engine::routes::Defaults;
 use crate::engine::session::{Decoded, Options, Request, Session};
 use crate::engine::tap::{Silent, Tap};
 use crate::engine::tokenizer::Tokenizer;
@@ -127,12 +126,8 @@ fn footer(bench: &Bench<'_>, sequence: i64, decoded: Decoded, counters: Option<C
 
 fn header(bench: &Bench<'_>, spec: ArmSpec) -> Header {
     let speculative = spec.width.is_some();
-    let defaults = if speculative { Defaults::Verify } else { Defaults::Plain };
-    let overrides = bench.options.routes.to_string();
-    let routes = match (speculative, overrides.as_str()) {
-        (false, _) | (true, "") => defaults.text().to_owned(),
-        (true, overrides) => format!("{},{overrides}", defaults.text()),
-    };
+    let routes = &bench.options.routes;
+    let routes = if speculative { routes.block_text() } else { routes.plain_text() };
     let drafter = speculative
         .then(|| Drafter { name: Some(bench.drafter.to_string()), cache: Some(DrafterCache::None) });
     Header {

@@ -43,9 +43,13 @@ impl Cures {
     }
 }
 
-/// The route setting that gives a site's operation the chain's route, where the block has another.
+/// The route setting by which a block computes a site's operation as the chain does, where the block has another.
 pub(super) fn chain_route(stage: &Stage<'_>, site: Site) -> Option<String> {
-    let (verify, target) = (op::routes(stage, site).1, Route::by_single_rows(site.op));
+    let (plain, verify) = op::routes(stage, site);
+    let target = match plain {
+        Route::Padded(_) | Route::Contiguous => plain,
+        _ => Route::by_single_rows(site.op),
+    };
     (verify != target).then(|| match site.layer {
         Some(layer) => format!("layer.{layer}.{}={target}", site.op.name()),
         None => format!("{}={target}", site.op.name()),

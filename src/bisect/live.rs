@@ -55,7 +55,7 @@ impl Live<'_> {
         let vocabulary = stage.block.config().vocab_size;
         let ground = Ground { sequence, reference: &reference, vocabulary };
         let mut drafter = self.drafter.build(&ground, self.recording);
-        let mut options = stage.options(Kind::Block);
+        let mut options = stage.options();
         if stage.banned.is_empty() {
             self.end_ids.clone_into(&mut options.end_ids);
         }

@@ -9,7 +9,7 @@ use super::script::Script;
 use super::side::Stage;
 use crate::engine::error::{Error, Result};
 use crate::engine::raw::rows_of;
-use crate::engine::routes::{Defaults, Plan, Route, Routes};
+use crate::engine::routes::{Defaults, Plan, Route};
 use crate::engine::rows::dtype_name;
 use crate::engine::tap::Site;
 use crate::results::bisect::{Amplitude, Argument, Operation};
@@ -47,8 +47,8 @@ pub(super) fn operation(
 /// The routes of a site: plain decoding's, the block's.
 pub(super) fn routes(stage: &Stage<'_>, site: Site) -> (Route, Route) {
     let layers = stage.chain.config().layers.len();
-    let plain = Plan::new(Defaults::Plain, &Routes::default(), layers);
-    let verify = Plan::new(Defaults::Verify, &stage.routes, layers);
+    let plain = Plan::new(Defaults::Plain, &stage.routes.plain, layers);
+    let verify = Plan::new(Defaults::Verify, &stage.routes.block, layers);
     (plain.route(site.op, site.layer), verify.route(site.op, site.layer))
 }
 

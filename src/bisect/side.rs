@@ -7,9 +7,9 @@ use crate::engine::cache::{Caches, Rewind};
 use crate::engine::model::TextModel;
 use crate::engine::plant::{Plant, Planted};
 use crate::engine::raw::rows_of;
-use crate::engine::routes::Routes;
 use crate::engine::rows::{RowDetail, tokens};
 use crate::engine::session::{Options, Request, Session, Unrecorded};
+use crate::engine::side_routes::SideRoutes;
 use crate::transcript::TokenId;
 use mlx_rs::Array;
 use mlx_rs::ops::concatenate;
@@ -21,8 +21,8 @@ pub struct Stage<'m> {
     pub chain: &'m TextModel,
     /// Verifies blocks; another model only where a test of weights wants it.
     pub block: &'m TextModel,
-    /// How blocks compute.
-    pub routes: Routes,
+    /// How blocks compute, and plain decoding.
+    pub routes: SideRoutes,
     /// How recurrent states go back.
     pub rewind: Rewind,
     /// Prompt ids fed at once.
@@ -83,14 +83,14 @@ impl<'m> Stage<'m> {
         Planted::new(&self.plants.iter().filter(here).copied().collect::<Vec<_>>())
     }
 
-    pub(super) fn options(&self, kind: Kind) -> Options {
+    pub(super) fn options(&self) -> Options {
         Options {
             end_ids: self.banned.clone(),
             ignore_eos: !self.banned.is_empty(),
             prefill_chunk: self.prefill_chunk,
             rewind: self.rewind,
             detail: RowDetail::None,
-            routes: if kind == Kind::Block { self.routes.clone() } else { Routes::default() },
+            routes: self.routes.clone(),
         }
     }
 
@@ -99,7 +99,7 @@ impl<'m> Stage<'m> {
     /// # Errors
     /// When the prompt is not one, or MLX refuses.
     pub(super) fn prefill(&self, kind: Kind, prompt: &[TokenId]) -> Result<Fed> {
-        let options = self.options(kind);
+        let options = self.options();
         let mut tap = Instrument::new(self.planted(kind));
         let mut session = Session::new(self.chain, &options, &mut tap)?;
         let request = Request { sequence: 0, prompt, max_tokens: 1 };
@@ -127,14 +127,7 @@ impl<'m> Stage<'m> {
     pub(super) fn begin(&self, kind: Kind, start: &Start) -> Side<'_, 'm> {
         let planted = if kind == Kind::Block { &start.block } else { &start.chain };
         let instrument = Instrument::new(planted.clone());
-        Side {
-            stage: self,
-            kind,
-            options: self.options(kind),
-            caches: start.caches.clone(),
-            instrument,
-            fed: 0,
-        }
+        Side { stage: self, kind, options: self.options(), caches: start.caches.clone(), instrument, fed: 0 }
     }
 }
 

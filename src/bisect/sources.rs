@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub struct Forced {
     /// Operations that differ, each with its first place and how often.
     pub found: BTreeMap<Site, Source>,
-    /// Planted faults that changed something.
+    /// Planted faults that changed something, on either side.
     pub struck: Vec<String>,
     /// Tokens that went in.
     pub fed: u64,
@@ -94,7 +94,9 @@ fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<Force
             gather(script, number, (&chain, &block), &mut found)?;
         }
     }
-    let (struck, fed) = (pair.right.instrument.struck(), pair.fed());
+    let mut struck = pair.right.instrument.struck();
+    struck.extend(pair.left.instrument.struck());
+    let fed = pair.fed();
     Ok(Forced { found, struck, fed })
 }
 

@@ -7,7 +7,7 @@ use super::experiment::{RewindArg, refuse_misplaced, stopped, width};
 use super::model::{Loaded, ModelArgs};
 use super::prompted::PromptArgs;
 use super::rounds::{self, Rounds};
-use super::routed::{RoutesArg, machine, routes_text};
+use super::routed::{PlainArgs, RoutesArg, machine, routes_text};
 use super::{settings, trails};
 use crate::arms::identity;
 use crate::bisect::cupti::Cupti;
@@ -20,7 +20,7 @@ use crate::engine::cache::Rewind;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::plant::Plant;
 use crate::engine::raw::{active_memory, peak_memory};
-use crate::engine::routes::Routes;
+use crate::engine::side_routes::SideRoutes;
 use crate::probe::dispatch::Machine;
 use crate::results::Word;
 use crate::results::bisect::{BISECT_VERSION, Bisected, Class, Key, Question, Reading, Screened};
@@ -66,6 +66,8 @@ pub struct BisectArgs {
     /// transcript's own unless given.
     #[arg(long, value_name = "ROUTES", value_parser = str::parse::<RoutesArg>)]
     routes: Option<RoutesArg>,
+    #[command(flatten)]
+    plain: PlainArgs,
     /// Where --routes auto looks; default: gate.json in the user's cache folder.
     #[arg(long, value_name = "FILE")]
     memo: Option<PathBuf>,
@@ -122,7 +124,7 @@ struct Settled {
     loaded: Loaded,
     block: Option<Loaded>,
     rounds: Rounds,
-    routes: Routes,
+    routes: SideRoutes,
     rewind: Rewind,
     plants: Vec<Plant>,
 }
@@ -205,16 +207,27 @@ impl BisectArgs {
         let block = block.transpose()?;
         let rounds = self.which_rounds(&loaded)?;
         let rewind = self.rewind.or(rounds.rewind()).unwrap_or(RewindArg::Keep).rewind();
-        let routes = match &self.routes {
-            Some(told) => told.of_width(&loaded, (rounds.asked_width(), rewind), self.memo.as_deref())?,
-            None => rounds.routes()?,
-        };
+        let routes = self.routes(&rounds, &loaded, rewind)?;
         let plants = if self.plants.is_empty() { rounds.plants()? } else { self.plants.clone() };
         refuse_misplaced(&routes, &plants, loaded.model.config())?;
         if let Some(block) = &block {
             refuse_other_shape(&loaded, block)?;
         }
         Ok(Settled { loaded, block, rounds, routes, rewind, plants })
+    }
+
+    /// As told, else as recorded; plain decoding's apart from the block's.
+    fn routes(&self, rounds: &Rounds, loaded: &Loaded, rewind: Rewind) -> Result<SideRoutes, Failure> {
+        let memo = self.memo.as_deref();
+        match &self.routes {
+            Some(told @ RoutesArg::Auto) => {
+                told.of_width(&self.plain, loaded, (rounds.asked_width(), rewind), memo)
+            }
+            Some(told @ RoutesArg::Given(_)) if self.plain.is_given() => Ok(told.given(&self.plain)),
+            Some(RoutesArg::Given(block)) => Ok(SideRoutes { block: block.clone(), plain: rounds.plain()? }),
+            None if self.plain.is_given() => Ok(SideRoutes { plain: self.plain.given(), ..rounds.routes()? }),
+            None => rounds.routes(),
+        }
     }
 
     fn which_rounds(&self, loaded: &Loaded) -> Result<Rounds, Failure> {

@@ -4,7 +4,7 @@ use super::exit::Failure;
 use super::judging::judge_path;
 use super::model::{Loaded, ModelArgs};
 use super::prompted::PromptArgs;
-use super::routed::RoutesArg;
+use super::routed::{PlainArgs, RoutesArg};
 use super::{console, settings};
 use crate::arms::spec::WIDEST;
 use crate::arms::{ArmSpec, Bench, PromptSet, identity, run};
@@ -14,9 +14,9 @@ use crate::engine::checkpoint::Config;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::inventory;
 use crate::engine::plant::Plant;
-use crate::engine::routes::Routes;
 use crate::engine::rows::RowDetail;
 use crate::engine::session::Options;
+use crate::engine::side_routes::SideRoutes;
 use crate::probe::unseen;
 use crate::results::arms::{ArmRun, Experiment};
 use crate::results::comparing::{self, Contestant};
@@ -61,6 +61,8 @@ struct Decoding {
     /// chose for the width.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<RoutesArg>)]
     routes: RoutesArg,
+    #[command(flatten)]
+    plain: PlainArgs,
     /// Where the gate's verdicts and a remedy's choices lie; default: gate.json in the user's cache folder.
     #[arg(long, value_name = "FILE")]
     memo: Option<PathBuf>,
@@ -126,7 +128,7 @@ impl Setup {
         refuse_foreign(recording.as_ref(), loaded.model.config().vocab_size)?;
         let options = self.decoding.options(&loaded, unless_told);
         // Asked before anything is written, so that what this model does not have leaves nothing behind.
-        refuse_misplaced(&self.decoding.routes.given(), &self.plants, loaded.model.config())?;
+        refuse_misplaced(&options.routes, &self.plants, loaded.model.config())?;
         let out = self.out_folder(&loaded);
         Ok(Prepared { setup: self, loaded, prompts, recording, options, out })
     }
@@ -141,6 +143,12 @@ impl Setup {
     #[must_use]
     pub const fn routes(&self) -> &RoutesArg {
         &self.decoding.routes
+    }
+
+    /// What `--plain-routes` was given.
+    #[must_use]
+    pub const fn plain(&self) -> &PlainArgs {
+        &self.decoding.plain
     }
 
     /// What `--memo` was given.
@@ -175,8 +183,8 @@ pub struct Planned {
     pub arm: ArmSpec,
     /// Its transcript.
     pub file: PathBuf,
-    /// How its blocks compute.
-    pub routes: Routes,
+    /// How its blocks and the plain decoding beside them compute.
+    pub routes: SideRoutes,
 }
 
 impl Prepared<'_> {
@@ -189,11 +197,12 @@ impl Prepared<'_> {
         for width in arms.iter().filter_map(|arm| arm.width).collect::<BTreeSet<_>>() {
             routes.insert(width, self.routes(width)?);
         }
+        let plain = self.plain(&routes)?;
         let routes = |arm: &ArmSpec| arm.width.and_then(|width| routes.get(&width).cloned());
         let planned = |arm: &ArmSpec| Planned {
             arm: *arm,
             file: self.out.join(arm.file()),
-            routes: routes(arm).unwrap_or_default(),
+            routes: routes(arm).unwrap_or_else(|| plain.clone()),
         };
         let planned: Vec<Planned> = arms.iter().map(planned).collect();
         let mut experiment = judged(self.runs(&planned, self.options.detail)?)?;
@@ -206,6 +215,19 @@ impl Prepared<'_> {
     /// # Errors
     /// When a transcript is there already or cannot be written, or MLX refuses. What was recorded stays.
     pub fn runs(&self, planned: &[Planned], detail: RowDetail) -> Result<Vec<ArmRun>, Failure> {
+        self.runs_beside(planned, detail, None)
+    }
+
+    /// Makes runs in order beside a run of plain decoding that was made before, which drafters may know.
+    ///
+    /// # Errors
+    /// As [`Prepared::runs`].
+    pub fn runs_beside(
+        &self,
+        planned: &[Planned],
+        detail: RowDetail,
+        plain: Option<&ArmRun>,
+    ) -> Result<Vec<ArmRun>, Failure> {
         refuse_taken(planned)?;
         let max_tokens = self.setup.max_tokens();
         let bar = console::Progress::new(planned.len() * self.prompts.prompts().len() * max_tokens);
@@ -227,14 +249,27 @@ impl Prepared<'_> {
             },
             progress: &|tokens| bar.add(tokens),
         };
-        let runs = run_all(&bench, planned, &bar)?;
+        let runs = run_all(&bench, planned, plain, &bar)?;
         bar.finish();
         Ok(runs)
     }
 
-    fn routes(&self, width: usize) -> Result<Routes, Failure> {
-        let Decoding { routes, memo, .. } = &self.setup.decoding;
-        routes.of_width(&self.loaded, (width, self.options.rewind), memo.as_deref())
+    fn routes(&self, width: usize) -> Result<SideRoutes, Failure> {
+        let Decoding { routes, plain, memo, .. } = &self.setup.decoding;
+        routes.of_width(plain, &self.loaded, (width, self.options.rewind), memo.as_deref())
+    }
+
+    /// How plain decoding computes: one way, whatever widths stand beside it.
+    fn plain(&self, routes: &BTreeMap<usize, SideRoutes>) -> Result<SideRoutes, Failure> {
+        let given = self.setup.plain().given();
+        let plain = routes.values().next().map_or(given, |routes| routes.plain.clone());
+        if let Some((width, _)) = routes.iter().find(|(_, routes)| routes.plain != plain) {
+            return Err(Failure::usage(format!(
+                "failed to set routes: the choice for width {width} takes other routes of plain decoding than that of a \
+                 narrower one; run each width by itself"
+            )));
+        }
+        Ok(SideRoutes { plain, ..SideRoutes::default() })
     }
 
     /// The model.
@@ -285,7 +320,7 @@ impl Decoding {
                 Some(RowsArg::Digest) => RowDetail::Digest,
                 Some(RowsArg::Bytes) => RowDetail::Bytes,
             },
-            routes: self.routes.given(),
+            routes: self.routes.given(&self.plain),
         }
     }
 }
@@ -294,7 +329,11 @@ impl Decoding {
 ///
 /// # Errors
 /// Naming the first of them.
-pub(super) fn refuse_misplaced(routes: &Routes, plants: &[Plant], config: &Config) -> Result<(), Failure> {
+pub(super) fn refuse_misplaced(
+    routes: &SideRoutes,
+    plants: &[Plant],
+    config: &Config,
+) -> Result<(), Failure> {
     let layers = inventory::layers(config);
     let route = routes.misplaced(&layers).map(|says| format!("failed to set routes: {says}"));
     let plant = || plants.iter().find_map(|plant| plant.misplaced(&layers));
@@ -334,12 +373,20 @@ fn refuse_taken(planned: &[Planned]) -> Result<(), Failure> {
     })
 }
 
-fn run_all(bench: &Bench<'_>, planned: &[Planned], bar: &console::Progress) -> Result<Vec<ArmRun>, Failure> {
+fn run_all(
+    bench: &Bench<'_>,
+    planned: &[Planned],
+    plain: Option<&ArmRun>,
+    bar: &console::Progress,
+) -> Result<Vec<ArmRun>, Failure> {
     let mut runs: Vec<ArmRun> = Vec::new();
     for Planned { arm, file, routes } in planned {
         bar.label(&arm.label());
         let options = Options { routes: routes.clone(), ..bench.options.clone() };
-        let references = runs.first().map_or_else(Vec::new, |classic| classic.streams.clone());
+        // The plain decoding beside which it will be judged.
+        let is_plain = |one: &Planned| one.arm.width.is_none() && one.routes.plain == routes.plain;
+        let before = runs.iter().zip(planned).find(|(_, planned)| is_plain(planned)).map(|(run, _)| run);
+        let references = before.or(plain).map_or_else(Vec::new, |classic| classic.streams.clone());
         let run = run::ran(&Bench { options: &options, ..*bench }, *arm, file, &references)
             .map_err(|error| stopped(&format!("run the arm of {}", file.display()), &error))?;
         runs.push(run);
@@ -358,16 +405,21 @@ pub(super) fn stopped(doing: &str, error: &Error) -> Failure {
     }
 }
 
+/// A run's transcript, read back and judged by its own laws.
+///
+/// # Errors
+/// When it cannot be read back.
+pub(super) fn contestant(run: &ArmRun) -> anyhow::Result<Contestant> {
+    let path = Path::new(&run.file);
+    let arm = Arm::read(path).map_err(Failure::from)?;
+    Ok(Contestant { arm, judged: judge_path(path).map_err(Failure::from)? })
+}
+
 /// Reads the transcripts back and has them judged as anybody else's would be.
 ///
 /// # Errors
 /// When one cannot be read back.
 pub(super) fn judged(runs: Vec<ArmRun>) -> anyhow::Result<Experiment> {
-    let contestant = |run: &ArmRun| -> anyhow::Result<Contestant> {
-        let path = Path::new(&run.file);
-        let arm = Arm::read(path).map_err(Failure::from)?;
-        Ok(Contestant { arm, judged: judge_path(path).map_err(Failure::from)? })
-    };
     let all = runs.iter().map(contestant).collect::<anyhow::Result<Vec<_>>>()?;
     let nulls = null_arms(&all);
     let (classic, arms) = all.into_iter().partition(|one| one.arm.header.kind == ArmKind::Classic);

@@ -149,6 +149,7 @@ impl OpParity {
 
     fn settings(&self, wanted: &Wanted) -> Settings {
         Settings {
+            plain: Routes::default(),
             wanted: wanted.clone(),
             most_rows: self.max_rows,
             exhaustive: self.exhaustive,
@@ -173,7 +174,7 @@ impl OpParity {
         bar: &console::Progress,
     ) -> Result<(), Failure> {
         let model = TextModel::load(checkpoint, dtype.dtype()).map_err(|error| stopped("measure", &error))?;
-        refuse_misplaced(&self.routes, &self.plants, model.config())?;
+        refuse_misplaced(&self.routes.clone().into(), &self.plants, model.config())?;
         let backend = identity::backend();
         let text = |part: &Option<String>| part.clone().unwrap_or_default();
         let machine = Machine::named(&text(&backend.name), &text(&backend.version), &text(&backend.device));

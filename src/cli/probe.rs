@@ -5,11 +5,12 @@ use super::exit::Failure;
 use super::experiment::{refuse_misplaced, refuse_unseen, stopped, width};
 use super::judged::Style;
 use super::model::{Loaded, ModelArgs};
-use super::routed::{RoutesArg, memo_path, verdict_key};
+use super::routed::{PlainArgs, RoutesArg, memo_path, verdict_key};
 use super::{console, settings};
 use crate::engine::cache::Rewind;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
+use crate::engine::side_routes::SideRoutes;
 use crate::probe::dispatch::Machine;
 use crate::probe::exact::{INPUTS, Inputs};
 use crate::probe::gate::{Demand, Gate, is_on};
@@ -36,6 +37,8 @@ pub struct ProbeArgs {
     /// How blocks compute, as in `attention=block,linear=rows:6`; `auto` takes what a remedy chose.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "ROUTES", value_parser = str::parse::<RoutesArg>)]
     routes: RoutesArg,
+    #[command(flatten)]
+    plain: PlainArgs,
     /// Ids of a prompt: the first position that is covered.
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     length: u32,
@@ -72,12 +75,13 @@ impl ProbeArgs {
         let mut gate = Gate::new(self.memo(), self.allow_inexact || is_on(&settings::allow_inexact()));
         remark(gate.warning_at_start());
         let loaded = self.model.load()?;
-        refuse_misplaced(&self.routes.given(), &self.plants, loaded.model.config())?;
+        refuse_misplaced(&self.routes.given(&self.plain), &self.plants, loaded.model.config())?;
         refuse_unseen(&self.plants)?;
         let routes = self.routes_of(&loaded)?;
         let pairs = self.widths.iter().zip(&routes);
-        let key =
-            |(width, routes): (&usize, &Routes)| verdict_key(&loaded, (*width, Rewind::KeepStates), routes);
+        let key = |(width, routes): (&usize, &SideRoutes)| {
+            verdict_key(&loaded, (*width, Rewind::KeepStates), routes)
+        };
         let keys: Vec<Key> = pairs.map(key).collect();
         let known = keys.iter().map(|key| self.remembered(&mut gate, key)).collect::<Vec<_>>();
         if known.contains(&None) {
@@ -104,9 +108,10 @@ impl ProbeArgs {
     }
 
     /// How blocks of each width compute.
-    fn routes_of(&self, loaded: &Loaded) -> Result<Vec<Routes>, Failure> {
+    fn routes_of(&self, loaded: &Loaded) -> Result<Vec<SideRoutes>, Failure> {
         let memo = self.memo.as_deref();
-        let of = |width: &usize| self.routes.of_width(loaded, (*width, Rewind::KeepStates), memo);
+        let of =
+            |width: &usize| self.routes.of_width(&self.plain, loaded, (*width, Rewind::KeepStates), memo);
         self.widths.iter().map(of).collect()
     }
 
@@ -128,7 +133,7 @@ impl ProbeArgs {
     fn measure(
         &self,
         loaded: &Loaded,
-        (keys, known, routes): (&[Key], &[Option<Probed>], &[Routes]),
+        (keys, known, routes): (&[Key], &[Option<Probed>], &[SideRoutes]),
         gate: &mut Gate,
     ) -> Result<(), Failure> {
         let bar = console::Progress::counting(INPUTS + 1 + self.widths.len(), "walks");
@@ -138,14 +143,22 @@ impl ProbeArgs {
             machine: Machine::named(&keys[0].backend, &keys[0].version, &keys[0].device),
             version: &keys[0].version,
         };
-        bar.label("chain");
-        let inputs = Inputs::record(&loaded.model, &self.walk(), &self.seeds(), &|| bar.add(1));
-        let inputs = inputs.map_err(|error| stopped("probe", &error))?;
         let asked = keys.iter().zip(known).zip(self.widths.iter().zip(routes));
+        let mut chains: Option<(&Routes, Inputs<'_>)> = None;
         for ((key, _), (width, routes)) in asked.filter(|((_, known), _)| known.is_none()) {
+            let inputs = match chains.take() {
+                Some((plain, inputs)) if *plain == routes.plain => inputs,
+                _ => {
+                    bar.label("chain");
+                    let walk = self.walk(&routes.plain);
+                    Inputs::record(&loaded.model, &walk, &self.seeds(), &|| bar.add(1))
+                        .map_err(|error| stopped("probe", &error))?
+                }
+            };
             bar.label(&format!("width {width}"));
-            let blocks = Blocks { width: *width, routes: routes.clone(), reach: Reach::EveryRow };
+            let blocks = Blocks { width: *width, routes: routes.block.clone(), reach: Reach::EveryRow };
             let probed = inputs.probe(&about, &blocks).map_err(|error| stopped("probe", &error))?;
+            chains = Some((&routes.plain, inputs));
             gate.memo_mut().remember(key.clone(), probed);
             // After each width, so that a probe that is stopped later has not been for nothing.
             gate.memo_mut().save().map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
@@ -155,8 +168,9 @@ impl ProbeArgs {
         Ok(())
     }
 
-    fn walk(&self) -> Walk {
+    fn walk(&self, plain: &Routes) -> Walk {
         Walk {
+            plain: plain.clone(),
             length: self.length as usize,
             seed: self.seed,
             tokens: self.walk as usize,

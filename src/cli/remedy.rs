@@ -12,6 +12,7 @@ use crate::engine::inventory;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
 use crate::engine::rows::RowDetail;
+use crate::engine::side_routes::SideRoutes;
 use crate::probe::dispatch::Machine;
 use crate::probe::exact::INPUTS;
 use crate::probe::hazards::About;
@@ -27,7 +28,8 @@ use crate::transcript::files::write_whole;
 ///
 /// What parts is named with every input made equal; for each operation the most rows a call that still agree are
 /// searched, and settings made of that are proven by a probe, every position at every row of a block, and by a run of
-/// the arm. Each proven one is timed between runs of plain decoding. The choice is kept beside the gate's verdict, where
+/// the arm. Each proven one is timed between runs of plain decoding. The last setting is one of both sides, which changes
+/// plain decoding, too, and is said to do so. The choice is kept beside the gate's verdict, where
 /// `--routes auto` finds it. A search that was interrupted goes on in the same `--out`.
 #[derive(Debug, clap::Args)]
 pub struct RemedyArgs {
@@ -50,6 +52,10 @@ pub struct RemedyArgs {
     /// Measure no speed: of the proven settings the one of fewest calls is taken.
     #[arg(long)]
     no_bench: bool,
+    /// Let a setting win that changes plain decoding, too, where it is faster than those of blocks alone. Without this it is
+    /// shown beside them, and taken only where none of them is exact.
+    #[arg(long, conflicts_with = "no_bench")]
+    allow_both: bool,
     /// Keep neither verdicts nor the choice.
     #[arg(long, conflicts_with = "memo")]
     no_memo: bool,
@@ -96,7 +102,7 @@ impl RemedyArgs {
             ending: Remedy::worst(&widths),
             model: prepared.loaded().checkpoint.name(),
             machine: format!("{backend} {version}, {device}"),
-            requested: requested.to_string(),
+            requested: prepared.options().routes.to_string(),
             planted: self.setup.plants().iter().map(Plant::to_string).collect(),
             widths,
             command: settings::command_line(),
@@ -115,7 +121,7 @@ impl RemedyArgs {
         let layers = inventory::layers(loaded.model.config());
         let (walk, seeds, widths) = (self.walk(prepared), self.seeds(), self.asked());
         let (backend, version, device) = machine();
-        let key = self.key(prepared, requested)?;
+        let key = self.key(prepared)?;
         let mut trail = TrailFile::open(&prepared.out.join("trail.jsonl"), key).map_err(Failure::from)?;
         let bar = console::Progress::counting(widths.len() * 12, "steps");
         let ask = Ask {
@@ -129,13 +135,14 @@ impl RemedyArgs {
             layers: &layers,
             requested,
             walk: &walk,
+            allow_both: self.allow_both,
             seeds: &seeds,
             progress: &|step| {
                 bar.label(step);
                 bar.add(1);
             },
         };
-        let runs = Runs { prepared, repeat: (!self.no_bench).then_some(self.repeat) };
+        let runs = Runs::new(prepared, (!self.no_bench).then_some(self.repeat));
         let found = remedy::<anyhow::Error>(ask, &widths, &runs, &mut trail).map_err(failure)?;
         bar.finish();
         Ok(found)
@@ -159,20 +166,21 @@ impl RemedyArgs {
             seed: self.seed,
             tokens: self.walk as usize,
             prefill_chunk: prepared.options().prefill_chunk,
+            plain: self.setup.plain().given(),
             rewind: prepared.options().rewind,
             plants: self.setup.plants().to_vec(),
         }
     }
 
     /// What the trail is about: everything that changes an answer but for the widths, which name their steps.
-    fn key(&self, prepared: &Prepared<'_>, requested: &Routes) -> anyhow::Result<Key> {
+    fn key(&self, prepared: &Prepared<'_>) -> anyhow::Result<Key> {
         let loaded = prepared.loaded();
         let prompts = sha256(&serde_json::to_vec(prepared.prompts().prompts())?);
         let planted: Vec<String> = self.setup.plants().iter().map(|plant| format!(", {plant}")).collect();
         let repeat = if self.no_bench { 0 } else { self.repeat };
         let question = format!(
             "remedy of {}, {} past {} ids, seed {}, prefill {}, prompts {}, {}, timed {repeat}{}",
-            routes_text(requested, prepared.options().rewind),
+            routes_text(&prepared.options().routes, prepared.options().rewind),
             self.walk,
             self.length,
             self.seed,
@@ -196,11 +204,12 @@ impl RemedyArgs {
         for one in widths {
             let width = usize::try_from(one.width).unwrap_or(usize::MAX);
             for tried in one.candidates.iter().chain([&one.requested]) {
-                let routes: Routes = tried.routes.parse()?;
+                let routes = SideRoutes { block: tried.routes.parse()?, plain: tried.plain.parse()? };
                 memo.remember(verdict_key(loaded, (width, rewind), &routes), tried.probed.clone());
             }
             if let Some(choice) = &one.choice {
-                memo.choose(auto_key(loaded, width, rewind), choice.clone());
+                let plain = self.setup.plain().given();
+                memo.choose(auto_key(loaded, (width, rewind), &plain), choice.clone());
             }
         }
         memo.save().map_err(|error| Failure::unavailable(format!("failed to {error}")))?;

@@ -11,8 +11,9 @@ use crate::bisect::script::{Script, ScriptError};
 use crate::bisect::side::Stage;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::plant::Plant;
-use crate::engine::routes::{Defaults, Routes};
+use crate::engine::routes::{Defaults, RouteError, Routes};
 use crate::engine::rows::dtype_name;
+use crate::engine::side_routes::{SideRoutes, plain_part};
 use crate::results::comparing;
 use crate::transcript::format::Prompt;
 use crate::transcript::{Arm, ArmKind, TokenId};
@@ -171,18 +172,38 @@ impl Rounds {
         }
     }
 
-    /// The routes that were recorded.
+    /// The routes that were recorded, those of plain decoding among them.
     ///
     /// # Errors
     /// When they are none of this program's.
-    pub fn routes(&self) -> Result<Routes, Failure> {
-        let Self::Recorded { path, arm } = self else { return Ok(Routes::default()) };
-        let told = arm.header.routes.as_deref().unwrap_or_default();
+    pub fn routes(&self) -> Result<SideRoutes, Failure> {
+        let told = self.recorded_routes();
         // Headers begin with the defaults, which hold anyway.
         let overrides = told.strip_prefix(Defaults::Verify.text()).unwrap_or(told);
-        overrides.parse().map_err(|error| {
-            not_comparable(format!("failed to replay {}: failed to {error}; give --routes", path.display()))
-        })
+        overrides.parse().map_err(|error| self.unreadable(&error, "--routes"))
+    }
+
+    /// The recorded routes of plain decoding alone.
+    ///
+    /// # Errors
+    /// When they are none of this program's.
+    pub fn plain(&self) -> Result<Routes, Failure> {
+        plain_part(self.recorded_routes()).map_err(|error| self.unreadable(&error, "--plain-routes"))
+    }
+
+    fn recorded_routes(&self) -> &str {
+        match self {
+            Self::Recorded { arm, .. } => arm.header.routes.as_deref().unwrap_or_default(),
+            _ => "",
+        }
+    }
+
+    fn unreadable(&self, error: &RouteError, flag: &str) -> Failure {
+        let path = match self {
+            Self::Recorded { path, .. } => path.display().to_string(),
+            _ => String::new(),
+        };
+        not_comparable(format!("failed to replay {path}: failed to {error}; give {flag}"))
     }
 
     /// The faults that the recorded command planted.

@@ -137,7 +137,7 @@ impl Sweep {
             None => (self.asked.definition()?, self.shard),
         };
         let Computing { routes, plants, .. } = &self.asked.computing;
-        refuse_misplaced(routes, plants, checkpoint.config())?;
+        refuse_misplaced(&routes.clone().into(), plants, checkpoint.config())?;
         refuse_unseen(plants)?;
         let definition = Definition {
             program: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,6 +1,6 @@
 //! The thing measured: a language model on MLX, its caches, plain decoding and the round loop.
 //!
-//! Reading order: `checkpoint` (what a model is), `op`, `inventory`, `routes` and `tap` (what it computes, how, and watched by whom),
+//! Reading order: `checkpoint` (what a model is), `op`, `inventory`, `routes`, `side_routes` and `tap` (what it computes, how, and watched by whom),
 //! `pass` (one forward), `delta_rule`, `cache`, `blocks`, `attention`, `model`, then `classic`, `round` and `drafter`; `plant` puts
 //! faults into all of it.
 //! The engine cannot see arms, so an experiment cannot leak into what it measures.
@@ -24,6 +24,7 @@ pub mod round;
 pub mod routes;
 pub mod rows;
 pub mod session;
+pub mod side_routes;
 pub mod synth;
 pub mod tap;
 pub mod tokenizer;

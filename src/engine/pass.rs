@@ -9,7 +9,7 @@ use super::raw::rows_of;
 use super::routes::{Plan, Route};
 use super::tap::{Call, Forward, Given, Reach, Site, Tap};
 use mlx_rs::Array;
-use mlx_rs::ops::concatenate;
+use mlx_rs::ops::{concatenate, zeros_dtype};
 
 /// What the inputs of an operation whose rows do not depend on each other are called, in order.
 pub const NAMES: [&str; 3] = ["x", "y", "z"];
@@ -93,13 +93,28 @@ impl<'a> Pass<'a> {
             self.tap.given(self.site(op), &given.collect::<Vec<_>>());
         }
         let total = inputs[0].dim(axis);
-        let size = self.route(op).rows().map_or(total, i32::from);
-        let output = if size >= total {
-            self.one_call(op, (axis, 0, total), inputs, &compute)?
-        } else {
-            self.in_chunks(op, axis, size, inputs, compute)?
+        let output = match self.route(op) {
+            Route::Rows(most) if i32::from(most) < total => {
+                self.in_chunks(op, axis, i32::from(most), inputs, compute)?
+            }
+            Route::Padded(least) if i32::from(least) > total => {
+                self.padded(op, axis, i32::from(least), inputs, compute)?
+            }
+            _ => self.one_call(op, (axis, 0, total), inputs, &compute)?,
         };
         self.out(op, output)
+    }
+
+    /// One call over `size` rows: the given ones and rows of zeros after them, whose outputs are dropped.
+    fn padded<F>(&mut self, op: Op, axis: i32, size: i32, inputs: &[&Array], compute: F) -> Result<Array>
+    where
+        F: Fn(&[&Array], i32) -> Result<Array>,
+    {
+        let total = inputs[0].dim(axis);
+        let wide = inputs.iter().map(|input| with_zeros(input, axis, size)).collect::<Result<Vec<_>>>()?;
+        let output = self.one_call(op, (axis, 0, total), &wide.iter().collect::<Vec<_>>(), &compute)?;
+        // A copy where rows are not the outermost axis: what comes next reads rows that lie as those of a whole call.
+        Ok(rows_of(&output, axis, 0, total)?.contiguous()?)
     }
 
     fn in_chunks<F>(&mut self, op: Op, axis: i32, size: i32, inputs: &[&Array], compute: F) -> Result<Array>
@@ -138,4 +153,13 @@ impl<'a> Pass<'a> {
         let call = Call { site: self.site(op), first, total, axis, inputs };
         self.tap.compute(&call, &|inputs| compute(inputs, first))
     }
+}
+
+/// `array` with rows of zeros after its own, `size` in all.
+fn with_zeros(array: &Array, axis: i32, size: i32) -> Result<Array> {
+    let mut shape = array.shape().to_vec();
+    if let Some(rows) = usize::try_from(axis).ok().and_then(|axis| shape.get_mut(axis)) {
+        *rows = size - *rows;
+    }
+    Ok(concatenate(&[array.clone(), zeros_dtype(&shape, array.dtype())?], axis)?)
 }

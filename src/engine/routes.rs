@@ -24,6 +24,9 @@ pub enum Route {
     Whole,
     /// At most this many rows a call; 1 is one row a call.
     Rows(u16),
+    /// All rows in one call of at least this many, which is 2 or more: rows of zeros are put after them, and what those
+    /// give is dropped.
+    Padded(u16),
     /// Attention: one fused call over all rows, causal mask.
     Block,
     /// Attention: one fused call a row over a slice of the cache, no mask.
@@ -48,6 +51,17 @@ impl Route {
         }
     }
 
+    /// Rows of the largest call that it makes over `rows` rows.
+    #[must_use]
+    pub fn widest(self, rows: usize) -> usize {
+        match self {
+            Self::Rows(most) => rows.min(usize::from(most)),
+            Self::Padded(least) => rows.max(usize::from(least)),
+            Self::PerPosition | Self::Contiguous | Self::Chain => rows.min(1),
+            Self::Whole | Self::Block | Self::Materialised | Self::Chunked => rows,
+        }
+    }
+
     /// The route by which a block computes `op` one row at a time, as plain decoding does.
     #[must_use]
     pub const fn by_single_rows(op: Op) -> Self {
@@ -58,9 +72,13 @@ impl Route {
         }
     }
 
-    fn fits(self, op: Op) -> bool {
+    /// True for the routes that `op` has.
+    #[must_use]
+    pub fn fits(self, op: Op) -> bool {
         match self {
             Self::Whole | Self::Rows(_) => !matches!(op, Op::Attention | Op::Delta),
+            // The convolution's rows reach back into a window that has no row past the block's last one.
+            Self::Padded(_) => !matches!(op, Op::Attention | Op::Delta | Op::Conv),
             Self::Block | Self::PerPosition | Self::Contiguous | Self::Materialised => op == Op::Attention,
             Self::Chain | Self::Chunked => op == Op::Delta,
         }
@@ -73,6 +91,7 @@ impl fmt::Display for Route {
             Self::Whole => "whole",
             Self::Rows(1) => "rows",
             Self::Rows(rows) => return write!(formatter, "rows:{rows}"),
+            Self::Padded(rows) => return write!(formatter, "padded:{rows}"),
             Self::Block => "block",
             Self::PerPosition => "per-position",
             Self::Contiguous => "contiguous",
@@ -97,11 +116,18 @@ impl FromStr for Route {
             "materialised" => Self::Materialised,
             "chain" => Self::Chain,
             "chunked" => Self::Chunked,
-            _ => match text.strip_prefix("rows:").map(str::parse) {
-                Some(Ok(rows)) if rows > 0 => Self::Rows(rows),
-                _ => return Err(RouteError::UnknownRoute(text.to_owned())),
-            },
+            _ => counted(text).ok_or_else(|| RouteError::UnknownRoute(text.to_owned()))?,
         })
+    }
+}
+
+/// `rows:6`, `padded:8`; padding to one row is no padding.
+fn counted(text: &str) -> Option<Route> {
+    let (word, count) = text.split_once(':')?;
+    match (word, count.parse().ok()?) {
+        ("rows", rows @ 1..) => Some(Route::Rows(rows)),
+        ("padded", rows @ 2..) => Some(Route::Padded(rows)),
+        _ => None,
     }
 }
 
@@ -117,10 +143,15 @@ pub enum RouteError {
         ops = operation_names()
     )]
     UnknownOperation(String),
+    /// A setting of plain decoding among those of blocks.
+    #[error(
+        "read routes: {0:?} is a setting of plain decoding; give it to --plain-routes, without the \"plain.\""
+    )]
+    OfPlain(String),
     /// Not a route.
     #[error(
         "read routes: {0:?} is not a route; attention takes block, per-position, contiguous, materialised; \
-         delta takes chain, chunked; everything else whole, rows, rows:<count>"
+         delta takes chain, chunked; everything else whole, rows, rows:<count>, padded:<count from 2> (not conv)"
     )]
     UnknownRoute(String),
     /// A route that this operation does not have.
@@ -189,6 +220,9 @@ struct Setting {
 impl Setting {
     fn parse(text: &str) -> Result<Self, RouteError> {
         let (key, value) = text.split_once('=').ok_or_else(|| RouteError::NoEquals(text.to_owned()))?;
+        if key.trim().starts_with("plain.") {
+            return Err(RouteError::OfPlain(text.to_owned()));
+        }
         let (layer, block, word) = split_layer(key.trim())?;
         let target = Target::parse(word)?;
         let inside = |block| matches!(target, Target::One(op) if op.block() == Some(block));
@@ -392,13 +426,12 @@ mod tests {
 
     #[test]
     fn text_survives_a_round_trip() {
-        let text =
-            "linear=rows:6,attention=per-position,rope=rows,delta=chain,conv=taps,layer.5.o_proj=single";
+        let text = "linear=rows:6,attention=per-position,rope=rows,delta=chain,conv=taps,norm=padded:9,layer.5.o_proj=single";
         let routes: Routes = text.parse().unwrap();
         let printed = routes.to_string();
         assert_eq!(
             printed,
-            "linear=rows:6,attention=per-position,rope=rows,delta=chain,conv=whole,layer.5.o_proj=rows"
+            "linear=rows:6,attention=per-position,rope=rows,delta=chain,conv=whole,norm=padded:9,layer.5.o_proj=rows"
         );
         assert_eq!(printed.parse::<Routes>().unwrap(), routes);
     }
@@ -436,7 +469,16 @@ mod tests {
         let refused = |text: &str| text.parse::<Routes>().unwrap_err();
         assert!(matches!(refused("linear"), RouteError::NoEquals(_)));
         assert!(matches!(refused("liner=rows"), RouteError::UnknownOperation(_)));
-        assert!(matches!(refused("linear=rows:0"), RouteError::UnknownRoute(_)));
+        assert!(matches!(refused("plain.linear=rows"), RouteError::OfPlain(_)));
+        for count in ["rows:0", "padded:0", "padded:1", "padded", "padded:x", "rows:-1", "rows:65536"] {
+            assert!(matches!(refused(&format!("linear={count}")), RouteError::UnknownRoute(_)), "{count}");
+        }
+        for op in ["attention", "delta", "conv"] {
+            assert!(matches!(refused(&format!("{op}=padded:2")), RouteError::Misfit { .. }), "{op}");
+        }
+        for word in ["linear", "norm", "rope", "elementwise", "embed", "layer.3.router", "expert_choice"] {
+            assert!(format!("{word}=padded:2").parse::<Routes>().is_ok(), "{word}");
+        }
         assert!(matches!(refused("linear=chain"), RouteError::Misfit { .. }));
         assert!(matches!(refused("delta=rows"), RouteError::Misfit { .. }));
         assert!(matches!(refused("layer.x.o_proj=rows"), RouteError::BadLayer(_)));

@@ -5,8 +5,9 @@ use super::error::{Error, Result};
 use super::inventory;
 use super::model::{Logits, TextModel};
 use super::pass::Pass;
-use super::routes::{Defaults, Plan, Routes};
+use super::routes::{Defaults, Plan};
 use super::rows::{Chooser, RowDetail, best, tokens};
+use super::side_routes::SideRoutes;
 use super::tap::{Rewinding, Tap};
 use crate::transcript::format::FinishReason;
 use crate::transcript::{Line, Prefill, Row, TokenId};
@@ -36,8 +37,8 @@ pub struct Options {
     pub rewind: Rewind,
     /// What is said about rows.
     pub detail: RowDetail,
-    /// Overrides for the verify block.
-    pub routes: Routes,
+    /// Overrides for the verify block and for plain decoding, which also feeds the prompt.
+    pub routes: SideRoutes,
 }
 
 /// Where an arm's lines go.
@@ -120,8 +121,8 @@ impl<'a> Session<'a> {
             model,
             options,
             chooser: Chooser::new(config.vocab_size, banned),
-            plain: Plan::new(Defaults::Plain, &Routes::default(), layers),
-            verify: Plan::new(Defaults::Verify, &options.routes, layers),
+            plain: Plan::new(Defaults::Plain, &options.routes.plain, layers),
+            verify: Plan::new(Defaults::Verify, &options.routes.block, layers),
             tap,
         })
     }

@@ -79,7 +79,7 @@ pub struct Call<'a> {
     pub total: i32,
     /// The axis that has the rows.
     pub axis: i32,
-    /// What the kernels are given.
+    /// What the kernels are given; rows past the output's last one are padding.
     pub inputs: &'a [&'a Array],
 }
 

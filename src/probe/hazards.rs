@@ -102,8 +102,7 @@ pub fn widest_call(plan: &Plan, about: &About<'_>, width: usize) -> u64 {
     let layers = (0..about.checkpoint.config().layers.len()).map(Some).chain([None]);
     let linear = || Op::all().filter(|op| op.group() == Group::Linear);
     let calls = layers.flat_map(|layer| linear().map(move |op| plan.route(op, layer)));
-    let rows = calls.map(|route| route.rows().map_or(width, |rows| usize::from(rows).min(width)));
-    rows.max().unwrap_or(width) as u64
+    calls.map(|route| route.widest(width)).max().unwrap_or(width) as u64
 }
 
 fn unread(machine: Machine) -> Option<Hazard> {

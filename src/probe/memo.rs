@@ -1,9 +1,11 @@
-//! Verdicts on disk, and the routes that a remedy chose: read once at the start, written whole, and never believed when anything about the file is odd.
+//! Verdicts on disk, and the routes that a remedy chose: read once at the start, written whole, and never believed when
+//! anything about the file is odd.
 //!
 //! The file carries a digest of its verdicts, so that a changed digit is not a longer cover. What cannot be read counts
 //! as absent, with one line that says so; a file of a newer version is left as it is.
 
 use crate::results::probe::{Key, Outcome, Probed};
+use crate::results::remedy::Choice;
 use crate::transcript::digest::sha256;
 use crate::transcript::files::{WriteError, write_whole};
 use serde::{Deserialize, Serialize};
@@ -14,14 +16,14 @@ use std::path::{Path, PathBuf};
 /// The format's name.
 const FORMAT: &str = "exactness.verdicts";
 /// The version that is written, and the only one that is read.
-pub const MEMO_VERSION: u64 = 2;
+pub const MEMO_VERSION: u64 = 3;
 
 /// Verdicts by what they are about.
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
     path: Option<PathBuf>,
     verdicts: BTreeMap<Key, Vec<Probed>>,
-    choices: BTreeMap<Key, String>,
+    choices: BTreeMap<Key, Choice>,
     /// A file of a newer version lies there.
     newer: bool,
 }
@@ -35,11 +37,11 @@ struct File {
     sha256: String,
     verdicts: Vec<(Key, Vec<Probed>)>,
     /// Routes by what they were chosen for; the key's own routes say `auto`.
-    choices: Vec<(Key, String)>,
+    choices: Vec<(Key, Choice)>,
 }
 
 /// What a file holds.
-type Held = (BTreeMap<Key, Vec<Probed>>, BTreeMap<Key, String>);
+type Held = (BTreeMap<Key, Vec<Probed>>, BTreeMap<Key, Choice>);
 
 /// What any version's file begins with.
 #[derive(Deserialize)]
@@ -101,13 +103,13 @@ impl Memo {
 
     /// The routes that were chosen for a key whose own routes say `auto`.
     #[must_use]
-    pub fn choice(&self, key: &Key) -> Option<&str> {
-        self.choices.get(key).map(String::as_str)
+    pub fn choice(&self, key: &Key) -> Option<&Choice> {
+        self.choices.get(key)
     }
 
     /// Keeps the routes chosen for a key, in place of earlier ones.
-    pub fn choose(&mut self, key: Key, routes: String) {
-        self.choices.insert(key, routes);
+    pub fn choose(&mut self, key: Key, choice: Choice) {
+        self.choices.insert(key, choice);
     }
 
     /// Writes all verdicts and choices, together with those that were written meanwhile about other keys.
@@ -126,7 +128,7 @@ impl Memo {
         choices.extend(self.choices.clone());
         let file = |source: serde_json::Error| WriteError { path: path.clone(), source: source.into() };
         let verdicts: Vec<(Key, Vec<Probed>)> = all.into_iter().collect();
-        let choices: Vec<(Key, String)> = choices.into_iter().collect();
+        let choices: Vec<(Key, Choice)> = choices.into_iter().collect();
         let sha256 = digest(&(&verdicts, &choices)).map_err(file)?;
         let whole = File { format: FORMAT.to_owned(), version: MEMO_VERSION, sha256, verdicts, choices };
         write_whole(path, &serde_json::to_vec(&whole).map_err(file)?)

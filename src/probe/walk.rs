@@ -18,6 +18,7 @@ use crate::engine::raw::bytes_of;
 use crate::engine::routes::Routes;
 use crate::engine::rows::{RowDetail, tokens};
 use crate::engine::session::{Options, Request, Session, Unrecorded};
+use crate::engine::side_routes::SideRoutes;
 use crate::engine::tap::{Silent, Tap};
 use crate::results::probe::{First, Place};
 use crate::transcript::TokenId;
@@ -38,6 +39,8 @@ pub struct Walk {
     pub tokens: usize,
     /// Prompt ids fed at once.
     pub prefill_chunk: usize,
+    /// How plain decoding computes: the chain, and the prompt.
+    pub plain: Routes,
     /// How recurrent states go back.
     pub rewind: Rewind,
     /// Faults to put in; those of a block act in blocks alone.
@@ -308,7 +311,7 @@ impl Walk {
             prefill_chunk: self.prefill_chunk,
             rewind: self.rewind,
             detail: RowDetail::None,
-            routes: routes.clone(),
+            routes: SideRoutes { block: routes.clone(), plain: self.plain.clone() },
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::engine::op::Op;
 use crate::engine::routes::{Defaults, Plan, Route, Routes};
+use crate::engine::side_routes::SideRoutes;
 use crate::results::remedy::Kind;
 use std::collections::BTreeMap;
 
@@ -49,7 +50,7 @@ impl Shape<'_> {
 #[must_use]
 pub fn cost(route: Route, width: usize) -> u64 {
     let calls = match route {
-        Route::Whole | Route::Block | Route::Chunked => 1,
+        Route::Whole | Route::Block | Route::Chunked | Route::Padded(_) => 1,
         Route::Rows(rows) => width.div_ceil(usize::from(rows)),
         Route::Materialised => 3,
         Route::PerPosition | Route::Chain => width,
@@ -87,6 +88,29 @@ pub fn everything(requested: &Routes, shape: Shape<'_>) -> Routes {
     let here = |op: &Op| op.block().is_none() || shape.has(*op) > 0;
     let set = |routes: Routes, op| routes.with(op, None, Route::by_single_rows(op));
     Op::all().filter(here).fold(requested.clone(), set)
+}
+
+/// The setting of both sides: every named operation whose rows can be padded takes as many rows in a step of plain decoding
+/// as in a block, and the others the block's cheapest route that agrees.
+///
+/// # Errors
+/// With why there is none.
+pub fn both_sides(width: usize, requested: &SideRoutes, cures: &Cures) -> Result<SideRoutes, String> {
+    let padded = u16::try_from(width).map_or(Route::Padded(u16::MAX), Route::Padded);
+    let (wide, other): (Vec<_>, Vec<_>) = cures.iter().partition(|(op, _)| padded.fits(**op));
+    if let Some((op, _)) = other.iter().find(|(_, cure)| cure.equal.is_empty()) {
+        return Err(format!("{} has no route that agrees, and no rows that can be padded", op.name()));
+    }
+    if wide.is_empty() || width < 2 {
+        return Err("nothing that differs has rows that can be padded".to_owned());
+    }
+    let others: Cures = other.into_iter().map(|(op, cure)| (*op, cure.clone())).collect();
+    let start = SideRoutes { block: by_operation(&requested.block, &others), plain: requested.plain.clone() };
+    let pad = |routes: SideRoutes, (op, _): (&Op, &Cure)| SideRoutes {
+        block: routes.block.with(*op, None, padded),
+        plain: routes.plain.with(*op, None, padded),
+    };
+    Ok(wide.into_iter().fold(start, pad))
 }
 
 /// Only the layers that part, where some do not.
@@ -186,6 +210,26 @@ mod tests {
     fn an_operation_that_nothing_cures_is_left_out() {
         let cures = Cures::from([(Op::GateProj, cure(&[0, 1], &[]))]);
         assert_eq!(listed("", &cures), []);
+    }
+
+    #[test]
+    fn both_sides_pad_what_can_be_padded() {
+        let found = |cures: &Cures| {
+            let both = super::both_sides(8, &"delta=chunked,plain.norm=rows".parse().unwrap(), cures);
+            both.map(|routes| routes.to_string())
+        };
+        let cures = Cures::from([
+            (Op::GateProj, cure(&[1], &[])),
+            (Op::LmHead, cure(&[], &[Route::Rows(4)])),
+            (Op::Delta, cure(&[0], &[Route::Chain])),
+        ]);
+        let expected = "delta=chain,gate_proj=padded:8,lm_head=padded:8,plain.norm=rows,\
+                        plain.gate_proj=padded:8,plain.lm_head=padded:8";
+        assert_eq!(found(&cures).as_deref(), Ok(expected));
+        let alone = Cures::from([(Op::Delta, cure(&[0], &[Route::Chain]))]);
+        assert!(found(&alone).unwrap_err().starts_with("nothing that differs"));
+        let uncured = Cures::from([(Op::GateProj, cure(&[1], &[])), (Op::Attention, cure(&[1], &[]))]);
+        assert!(found(&uncured).unwrap_err().starts_with("attention has no route that agrees"));
     }
 
     #[test]

@@ -104,6 +104,7 @@ pub(super) fn parities(ask: &Ask<'_>, width: usize, routes: &Routes) -> Result<P
         seeds: vec![ask.walk.seed],
         positions: vec![ask.walk.length],
         routes: routes.clone(),
+        plain: ask.walk.plain.clone(),
         plants: ask.walk.plants.clone(),
     };
     let measured = measure(&subject, &settings, &|| {})?;

@@ -4,7 +4,7 @@
 //! Every answer is written to the trail before the next is asked for, so an interrupted search goes on where it was. How
 //! arms are run and timed is handed in: whoever asks may leave speed out of it.
 
-use super::candidates::{Cure, Cures, Shape, by_operation, candidates, everything};
+use super::candidates::{Cure, Cures, Shape, both_sides, by_operation, candidates, everything};
 use super::name::{Part, Parts, parities, parting, scripts};
 use super::safe::Bearing;
 use crate::bisect::script::Script;
@@ -14,6 +14,7 @@ use crate::engine::error::Error;
 use crate::engine::model::TextModel;
 use crate::engine::op::Op;
 use crate::engine::routes::{Route, Routes};
+use crate::engine::side_routes::SideRoutes;
 use crate::probe::exact::Inputs;
 use crate::probe::hazards::About;
 use crate::probe::walk::{Blocks, Reach, Walk};
@@ -46,10 +47,12 @@ pub struct Ask<'a> {
     pub model: &'a TextModel,
     /// The operations of each layer.
     pub layers: &'a [Vec<Op>],
-    /// Routes that were asked for.
+    /// Routes of blocks that were asked for.
     pub requested: &'a Routes,
-    /// What a probe walks, faults included.
+    /// What a probe walks, faults and the routes of plain decoding included.
     pub walk: &'a Walk,
+    /// A setting that changes plain decoding, too, may be chosen where one of blocks alone is exact.
+    pub allow_both: bool,
     /// Draw the inputs of a probe.
     pub seeds: &'a [u64],
     /// Told what is being done.
@@ -58,17 +61,18 @@ pub struct Ask<'a> {
 
 /// How arms are run.
 pub trait Arms<E> {
-    /// Runs the arm over all prompts and has it judged.
+    /// Runs the arm over all prompts and has it judged against plain decoding under the same setting.
     ///
     /// # Errors
     /// When it cannot be run.
-    fn run(&self, width: usize, routes: &Routes) -> Result<Ran, E>;
+    fn run(&self, width: usize, routes: &SideRoutes) -> Result<Ran, E>;
 
-    /// Times arms under these routes between runs of plain decoding; nothing where speed is not asked for.
+    /// Times arms under these settings between runs of plain decoding as it was asked for; nothing where speed is not
+    /// asked for.
     ///
     /// # Errors
     /// When one cannot be run.
-    fn time(&self, width: usize, settings: &[Routes]) -> Result<Option<Timed>, E>;
+    fn time(&self, width: usize, settings: &[SideRoutes]) -> Result<Option<Timed>, E>;
 }
 
 /// The operations that part under some routes, and what they bear.
@@ -121,13 +125,14 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
 
     fn width(&mut self, width: usize) -> Result<WidthRemedy, E> {
         self.probes.clear();
-        let requested = self.ask.requested.clone();
+        let requested = self.requested();
         let probed = self.probe(width, &requested)?;
         let mut found = WidthRemedy {
             width: width as u64,
             ending: Ending::NotRun,
             requested: self.candidate(width, (Kind::Requested, &requested), probed),
             named: Vec::new(),
+            one_sided: None,
             candidates: Vec::new(),
             plain: None,
             choice: None,
@@ -150,38 +155,41 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
         if !self.ask.walk.plants.is_empty() {
             let seed = self.ask.seeds.first().copied().unwrap_or_default();
             let parts: Parts = self.step(&format!("w{width} struck"), |own| {
-                let routes = own.ask.requested.clone();
-                let (stage, scripts) = own.forced(width, seed, &routes)?;
+                let (stage, scripts) = own.forced(width, seed, own.ask.requested)?;
                 Ok(parting(&stage, &scripts[..1]).map_err(RemedyError::from)?)
             })?;
             found.looks = parts.looks;
             found.unmet = self.unmet(&parts.struck);
         }
         if found.unmet.is_empty() {
-            (found.ending, found.choice) = (Ending::NothingToCure, Some(self.ask.requested.to_string()));
+            (found.ending, found.choice) = (Ending::NothingToCure, Some(found.requested.chosen()));
         }
         Ok(())
     }
 
     fn cure(&mut self, width: usize, seed: u64, found: &mut WidthRemedy) -> Result<(), E> {
-        let requested = self.ask.requested.clone();
-        found.requested.run = Some(self.run(width, &requested)?);
+        let requested = self.ask.requested;
+        found.requested.run = Some(self.run(width, &self.requested())?);
         let naming = self.treated(width, seed)?;
         (found.looks, found.unmet) = (naming.looks, self.unmet(&naming.struck));
         let cures = cures(&naming.named);
         found.named = naming.named;
         let shape = Shape { layers: self.ask.layers, width };
-        for (kind, routes) in candidates(shape, &requested, &cures) {
-            found.candidates.push(self.proven(width, (kind, &routes))?);
+        for (kind, routes) in candidates(shape, requested, &cures) {
+            found.candidates.push(self.proven(width, (kind, &self.beside(&routes)))?);
         }
         if !found.candidates.iter().any(|one| one.exact() || one.half_proven()) {
-            let routes = everything(&requested, shape);
-            found.candidates.push(self.proven(width, (Kind::Everything, &routes))?);
+            let routes = everything(requested, shape);
+            found.candidates.push(self.proven(width, (Kind::Everything, &self.beside(&routes)))?);
+        }
+        match both_sides(width, &self.requested(), &cures) {
+            Ok(routes) => found.candidates.push(self.proven(width, (Kind::BothSides, &routes))?),
+            Err(why) => found.one_sided = Some(why),
         }
         self.time(width, found)?;
-        rank(&mut found.candidates, found.plain.as_ref());
+        rank(&mut found.candidates, found.plain.as_ref(), self.ask.allow_both);
         let best = found.candidates.first().filter(|best| best.exact());
-        found.choice = best.map(|best| best.routes.clone());
+        found.choice = best.map(Candidate::chosen);
         let unsaid = found.candidates.iter().any(Candidate::half_proven);
         found.ending = match (best, unsaid) {
             (Some(_), _) => Ending::Exact,
@@ -206,7 +214,7 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
                 break;
             }
             routes = next;
-            match self.probe(width, &routes)?.outcome {
+            match self.probe(width, &self.beside(&routes))?.outcome {
                 Outcome::Differs { seed: other, .. } => seed = other,
                 _ => break,
             }
@@ -237,7 +245,7 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
         let stage = Stage {
             chain: model,
             block: model,
-            routes: routes.clone(),
+            routes: self.beside(routes),
             rewind: walk.rewind,
             prefill_chunk: walk.prefill_chunk,
             banned: Vec::new(),
@@ -261,27 +269,49 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
         Ok(self.inputs.insert(inputs))
     }
 
-    fn probe(&mut self, width: usize, routes: &Routes) -> Result<Probed, E> {
+    /// Block routes beside plain decoding as it was asked for.
+    fn beside(&self, block: &Routes) -> SideRoutes {
+        SideRoutes { block: block.clone(), plain: self.ask.walk.plain.clone() }
+    }
+
+    fn requested(&self) -> SideRoutes {
+        self.beside(self.ask.requested)
+    }
+
+    /// The inputs of a probe under other routes of plain decoding, whose own chains and null arm they are.
+    fn inputs_under(&self, plain: &Routes) -> Result<Inputs<'a>, E> {
+        let Ask { model, walk, seeds, .. } = self.ask;
+        let walk = Walk { plain: plain.clone(), ..walk.clone() };
+        Ok(Inputs::record(model, &walk, seeds, &|| {}).map_err(RemedyError::from)?)
+    }
+
+    fn probe(&mut self, width: usize, routes: &SideRoutes) -> Result<Probed, E> {
         let name = format!("w{width} probe: {routes}");
         self.probes.insert(name.clone());
         self.step(&name, |own| {
             let about = own.ask.about;
-            let blocks = Blocks { width, routes: routes.clone(), reach: Reach::EveryRow };
-            Ok(own.inputs()?.probe(&about, &blocks).map_err(RemedyError::from)?)
+            let blocks = Blocks { width, routes: routes.block.clone(), reach: Reach::EveryRow };
+            let probed = if routes.plain == own.ask.walk.plain {
+                own.inputs()?.probe(&about, &blocks)
+            } else {
+                own.inputs_under(&routes.plain)?.probe(&about, &blocks)
+            };
+            Ok(probed.map_err(RemedyError::from)?)
         })
     }
 
-    fn run(&mut self, width: usize, routes: &Routes) -> Result<Ran, E> {
+    fn run(&mut self, width: usize, routes: &SideRoutes) -> Result<Ran, E> {
         self.step(&format!("w{width} run: {routes}"), |own| own.arms.run(width, routes))
     }
 
-    fn candidate(&self, width: usize, (kind, routes): (Kind, &Routes), probed: Probed) -> Candidate {
-        let calls = Shape { layers: self.ask.layers, width }.calls(routes);
-        Candidate { routes: routes.to_string(), kind, calls, probed, run: None, measured: None }
+    fn candidate(&self, width: usize, (kind, routes): (Kind, &SideRoutes), probed: Probed) -> Candidate {
+        let calls = Shape { layers: self.ask.layers, width }.calls(&routes.block);
+        let (routes, plain) = (routes.block.to_string(), routes.plain.to_string());
+        Candidate { routes, plain, kind, calls, probed, run: None, measured: None }
     }
 
     /// A setting with its probe and, where that is equal, its run.
-    fn proven(&mut self, width: usize, (kind, routes): (Kind, &Routes)) -> Result<Candidate, E> {
+    fn proven(&mut self, width: usize, (kind, routes): (Kind, &SideRoutes)) -> Result<Candidate, E> {
         let probed = self.probe(width, routes)?;
         let mut candidate = self.candidate(width, (kind, routes), probed);
         if matches!(candidate.probed.outcome, Outcome::Equal { .. }) {
@@ -293,8 +323,7 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
     /// Times what is proven, and what was asked for beside it.
     fn time(&mut self, width: usize, found: &mut WidthRemedy) -> Result<(), E> {
         let proven = || found.candidates.iter().filter(|one| one.exact());
-        let texts = proven().chain([&found.requested]).map(|one| one.routes.parse());
-        let settings: Vec<Routes> = texts.filter_map(Result::ok).collect();
+        let settings: Vec<SideRoutes> = proven().chain([&found.requested]).filter_map(side_routes).collect();
         let timed: Option<Timed> =
             self.step(&format!("w{width} time"), |own| own.arms.time(width, &settings))?;
         let Some(timed) = timed else { return Ok(()) };
@@ -311,6 +340,11 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
         let planted = self.ask.walk.plants.iter().map(ToString::to_string);
         planted.filter(|plant| !struck.contains(plant)).collect()
     }
+}
+
+/// A candidate's routes, which this program wrote.
+fn side_routes(one: &Candidate) -> Option<SideRoutes> {
+    Some(SideRoutes { block: one.routes.parse().ok()?, plain: one.plain.parse().ok()? })
 }
 
 /// What the names come to; a name or a route that this program does not know is none of its own.

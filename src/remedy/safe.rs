@@ -9,7 +9,8 @@ use crate::bisect::script::Script;
 use crate::bisect::search::{Answer, Border, first_yes};
 use crate::bisect::side::Stage;
 use crate::engine::op::Op;
-use crate::engine::routes::{Defaults, Plan, Route, Routes};
+use crate::engine::routes::{Defaults, Plan, Route};
+use crate::engine::side_routes::SideRoutes;
 use crate::results::remedy::Named;
 use std::collections::BTreeMap;
 
@@ -72,7 +73,7 @@ impl Bearing<'_, '_> {
 
     /// The routes that it parts under now, in any layer.
     fn now(&self, op: Op) -> Vec<Route> {
-        let plan = Plan::new(Defaults::Verify, &self.stage.routes, self.layers.len());
+        let plan = Plan::new(Defaults::Verify, &self.stage.routes.block, self.layers.len());
         let layers = self.layers.iter().enumerate().filter(|(_, ops)| ops.contains(&op));
         let inside: Vec<Route> = layers.map(|(layer, _)| plan.route(op, Some(layer))).collect();
         if inside.is_empty() { vec![plan.route(op, None)] } else { inside }
@@ -108,11 +109,16 @@ impl Bearing<'_, '_> {
     ) -> Result<Vec<Route>, RemedyError> {
         let split: Vec<Op> =
             ops.iter().copied().filter(|op| !matches!(op, Op::Attention | Op::Delta)).collect();
-        let now = self.now(op).iter().filter_map(|route| route.rows()).map(usize::from).max();
-        let parting = now.unwrap_or(self.width).min(self.width);
+        let now = self.now(op);
+        let padded = now.iter().find(|route| matches!(route, Route::Padded(_))).copied();
+        let largest = now.iter().map(|route| route.widest(self.width)).max().unwrap_or(self.width);
+        // What parts in padded calls may agree in calls of as many rows as the block has.
+        let parting = if padded.is_some() { self.width + 1 } else { largest };
+        // Op parity says nothing of calls without the padding.
+        let parity = named.parity.filter(|_| padded.is_none());
         let border = first_yes(parting, |index| {
             let rows = u16::try_from(index + 1).unwrap_or(u16::MAX);
-            if named.parity.is_some_and(|least| u32::from(rows) >= least) {
+            if parity.is_some_and(|least| u32::from(rows) >= least) {
                 return Ok(Answer::Yes);
             }
             Ok::<_, RemedyError>(match self.parts(&split, Route::Rows(rows), asked) {
@@ -125,18 +131,33 @@ impl Bearing<'_, '_> {
         })?;
         let safe = safe(&border);
         named.unknown = border.unknown.iter().map(|index| *index as u64 + 1).collect();
-        named.unequal.push(Route::Rows(u16::try_from(border.first + 1).unwrap_or(u16::MAX)).to_string());
-        let mut equal: Vec<u16> = vec![safe, 1];
+        let differs = Route::Rows(u16::try_from(border.first + 1).unwrap_or(u16::MAX));
+        named.unequal.push(padded.filter(|_| border.first == self.width).unwrap_or(differs).to_string());
+        let mut equal = self.as_plain(op, asked)?;
+        equal.extend([safe, 1].into_iter().filter(|rows| (1..=safe).contains(rows)).map(Route::Rows));
         equal.dedup();
-        Ok(if safe == 0 { Vec::new() } else { equal.into_iter().map(Route::Rows).collect() })
+        Ok(equal)
+    }
+
+    /// Plain decoding's own route, where that pads and the block agrees by it.
+    fn as_plain(&self, op: Op, asked: &mut Asked) -> Result<Vec<Route>, RemedyError> {
+        let plan = Plan::new(Defaults::Plain, &self.stage.routes.plain, self.layers.len());
+        let layer = self.layers.iter().position(|ops| ops.contains(&op));
+        let route = plan.route(op, layer);
+        if !matches!(route, Route::Padded(_)) || self.now(op).contains(&route) {
+            return Ok(Vec::new());
+        }
+        let parts = self.parts(&[op], route, asked)?.ops.contains_key(op.name());
+        Ok(if parts { Vec::new() } else { vec![route] })
     }
 
     /// What parts when `ops` take `route`; asked once.
     fn parts<'p>(&self, ops: &[Op], route: Route, asked: &'p mut Asked) -> Result<&'p Parts, RemedyError> {
         let key = format!("{} {}", route, ops.iter().map(|op| op.name()).collect::<Vec<_>>().join(" "));
         if !asked.parts.contains_key(&key) {
-            let routes: Routes =
-                ops.iter().fold(self.stage.routes.clone(), |routes, op| routes.with(*op, None, route));
+            let SideRoutes { block, plain } = &self.stage.routes;
+            let block = ops.iter().fold(block.clone(), |routes, op| routes.with(*op, None, route));
+            let routes = SideRoutes { block, plain: plain.clone() };
             let found = parting(&Stage { routes, ..self.stage.clone() }, self.scripts)?;
             asked.looks += found.looks;
             asked.parts.insert(key.clone(), found);

@@ -44,6 +44,7 @@ impl Measure {
             seed: cell.seed,
             tokens: self.walk,
             prefill_chunk: self.prefill_chunk,
+            plain: Routes::default(),
             rewind: Rewind::KeepStates,
             plants: self.plants.clone(),
         };

@@ -9,6 +9,8 @@ mod bench;
 #[cfg(feature = "engine")]
 mod bisect;
 #[cfg(feature = "engine")]
+mod both_sides;
+#[cfg(feature = "engine")]
 mod experiments;
 mod help;
 #[cfg(feature = "engine")]

@@ -31,15 +31,17 @@ fn the_choice_is_kept_and_taken_by_other_verbs() {
     let first = ran(&memo, &line);
     assert_eq!(first.code, 0, "{}", first.err);
     let width = &first.json()["widths"][0];
-    assert_eq!((&width["choice"], &width["stored"]), (&"delta=chain".into(), &true.into()));
+    assert_eq!((&width["choice"]["routes"], &width["stored"]), (&"delta=chain".into(), &true.into()));
     assert_eq!(width["candidates"][0]["run"]["verdict"], "identical");
     assert_eq!(width["candidates"][0]["run"]["rows"], serde_json::json!([0, 6]));
     assert_eq!(width["plain"], serde_json::Value::Null, "no speed was asked for");
     // What was answered is not asked again.
     let again = ran(&memo, &line);
     assert_eq!(again.json()["widths"], first.json()["widths"]);
-    let runs = std::fs::read_dir(folder.path().join("remedy/runs")).unwrap().count();
-    assert_eq!(runs, 2, "as requested and by the chain");
+    let runs = std::fs::read_dir(folder.path().join("remedy/runs")).unwrap();
+    let mut names: Vec<_> = runs.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["plain-1", "w3-1", "w3-2"], "plain decoding, as requested and by the chain");
     let other = ran(&memo, &format!("{line} --seed 9"));
     assert_eq!(other.code, 2, "{}", other.err);
     assert!(other.err.contains("its question is another one"), "{}", other.err);
@@ -73,16 +75,60 @@ fn a_planted_remedy_is_not_kept_and_its_flag_line_is_exact() {
     let line = format!("remedy {decoding} --no-bench --length 5 --walk 5 --out {}", out("remedy"));
     let found = ran(&memo, &line);
     assert_eq!((found.code, memo.exists()), (0, false), "{}", found.err);
-    assert_eq!(found.json()["widths"][0]["choice"], "gate_proj=rows:2");
+    assert_eq!(found.json()["widths"][0]["choice"]["routes"], "gate_proj=rows:2");
     let requested = &found.json()["widths"][0]["requested"]["run"]["rows"];
     assert!(requested[0].as_u64().unwrap() > 0, "{requested}");
     let shown = exactness(line.split(' ').chain(["--model", MODEL]));
-    assert!(shown.out.contains("\nwidth 4: --routes gate_proj=rows:2\n"), "{}", shown.out);
+    assert!(
+        shown.out.contains("\nwidth 4: --routes gate_proj=rows:2   (speed not measured)\n"),
+        "{}",
+        shown.out
+    );
     assert!(
         shown.out.contains("verdict: exact (tiny-random-qwen35; width 4: gate_proj=rows:2; "),
         "{}",
         shown.out
     );
+}
+
+#[test]
+fn a_choice_is_of_one_way_to_rewind() {
+    let folder = tempfile::tempdir().unwrap();
+    let memo = folder.path().join("gate.json");
+    let out = |name: &str| folder.path().join(name).display().to_string();
+    let decoding = "--width 3 --drafter cycle:1 --max-tokens 8 --prompt-ids 5,6,7";
+    let line = format!(
+        "remedy {decoding} --rewind replay --no-bench --length 5 --walk 6 --routes delta=chunked --out {}",
+        out("remedy")
+    );
+    let found = ran(&memo, &line);
+    assert_eq!(
+        (found.code, &found.json()["widths"][0]["choice"]["routes"]),
+        (0, &"delta=chain".into()),
+        "{}",
+        found.err
+    );
+    let taken =
+        ran(&memo, &format!("run-arm {decoding} --rewind replay --routes auto --out {}", out("replay")));
+    assert_eq!(taken.code, 0, "{}", taken.err);
+    assert!(
+        taken.err.contains("note: width 3 takes delta=chain, proven over positions 5..10"),
+        "{}",
+        taken.err
+    );
+    assert_eq!(taken.json()["outcomes"][2]["rows"], serde_json::json!({"compared": 8, "differ": 0}));
+    assert!(taken.json()["outcomes"][2]["rewinds"].as_u64().unwrap() > 0, "something was taken back");
+    let bisected =
+        ran(&memo, &format!("bisect {decoding} --rewind replay --routes auto --out {}", out("bisect")));
+    assert_eq!(bisected.json()["class"], "identical", "{}", bisected.err);
+    let routes = bisected.json()["question"]["routes"].as_str().unwrap().to_owned();
+    assert!(routes.ends_with("delta=chain,rewind=replay"), "{routes}");
+    // Nothing was proven of states that are kept.
+    for verb in ["run-arm", "bisect"] {
+        let kept = ran(&memo, &format!("{verb} {decoding} --routes auto --out {}", out(verb)));
+        assert_eq!(kept.code, 5, "{}", kept.err);
+        assert!(kept.err.contains("no remedy has chosen any here"), "{}", kept.err);
+    }
 }
 
 #[test]

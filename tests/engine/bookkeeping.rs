@@ -12,6 +12,7 @@ use exactness::engine::drafter::DrafterSpec;
 use exactness::engine::inventory;
 use exactness::engine::model::TextModel;
 use exactness::engine::plant::Plant;
+use exactness::engine::routes::Routes;
 use exactness::probe::walk::{Blocks, Chain, Compared, Reach, Walk};
 use exactness::results::arms::ArmRun;
 use exactness::results::bisect::Class;
@@ -218,7 +219,15 @@ fn a_fault_of_the_prompt_acts_where_its_row_too_many_would_stand() {
 
 fn walk(plant: &str) -> Walk {
     let plants = vec![plant.parse().unwrap()];
-    Walk { length: 10, seed: 5, tokens: 12, prefill_chunk: 512, rewind: Rewind::KeepStates, plants }
+    Walk {
+        length: 10,
+        seed: 5,
+        tokens: 12,
+        prefill_chunk: 512,
+        plain: Routes::default(),
+        rewind: Rewind::KeepStates,
+        plants,
+    }
 }
 
 fn compared(model: &TextModel, plant: &str, width: usize) -> Compared {

@@ -10,8 +10,8 @@ use exactness::engine::inventory;
 use exactness::engine::model::TextModel;
 use exactness::engine::op::Op;
 use exactness::engine::round;
-use exactness::engine::routes::Routes;
 use exactness::engine::session::{Options, Request, Session};
+use exactness::engine::side_routes::SideRoutes;
 use exactness::engine::tap::{CallRecord, Silent, Site, Tap};
 use exactness::transcript::{Line, Row, TokenId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,14 @@ pub(super) fn chain(model: &TextModel, prompt: &[TokenId], count: usize) -> Chai
     });
     let rows = rows.filter_map(|row| Some((row.index?, row.sha256?))).collect();
     Chain { stream: decoded.tokens, rows, states: memory.states.into_iter().collect() }
+}
+
+impl Chain {
+    /// True for a row with the bytes of the chain's own at its place.
+    pub(super) fn has(&self, row: &Row) -> bool {
+        let own = row.index.and_then(|index| self.rows.get(&index));
+        own.is_some() && row.sha256.as_ref() == own
+    }
 }
 
 pub(super) struct Speculative {
@@ -176,7 +184,7 @@ fn calls(routes: &str, layer: Option<usize>, op: Op) -> Vec<usize> {
     let model = model("tiny-random-qwen35");
     let prompt = prompt(6, 20, 512);
     let chain = chain(&model, &prompt, 5);
-    let options = Options { routes: routes.parse::<Routes>().unwrap(), ..options() };
+    let options = Options { routes: routes.parse::<SideRoutes>().unwrap(), ..options() };
     let mut record = CallRecord::default();
     speculate(&model, (&prompt, &chain.stream), (4, "oracle"), &options, &mut record);
     let calls = record.rows_at(Site { layer, op });
@@ -212,7 +220,7 @@ fn every_route_of_rows_leaves_the_same_bytes() {
     for routes in
         [every_operation_by_rows(&model), "attention=contiguous".to_owned(), "attention=block".to_owned()]
     {
-        let options = Options { routes: routes.parse::<Routes>().unwrap(), ..options() };
+        let options = Options { routes: routes.parse::<SideRoutes>().unwrap(), ..options() };
         let pattern = every_count(6, false);
         let arm = speculate(&model, (&prompt, &chain.stream), (6, &pattern), &options, &mut Silent);
         assert_exact(&routes, &chain, &arm);
@@ -224,7 +232,7 @@ fn the_chunked_form_is_another_arithmetic() {
     let model = model("tiny-random-qwen35");
     let prompt = prompt(8, 30, 512);
     let chain = chain(&model, &prompt, 40);
-    let options = Options { routes: "delta=chunked".parse::<Routes>().unwrap(), ..options() };
+    let options = Options { routes: "delta=chunked".parse::<SideRoutes>().unwrap(), ..options() };
     let arm = speculate(&model, (&prompt, &chain.stream), (6, "oracle"), &options, &mut Silent);
     let differing = kept_rows(&arm.memory)
         .filter(|row| row.sha256.as_ref() != row.index.and_then(|index| chain.rows.get(&index)))

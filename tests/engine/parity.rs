@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 fn settings() -> Settings {
     Settings {
+        plain: Routes::default(),
         wanted: Wanted::default(),
         most_rows: 64,
         exhaustive: false,
@@ -184,6 +185,18 @@ fn calls_of_fewer_rows_cure_a_planted_dispatch() {
             assert_eq!(found[&(op.to_owned(), route.clone())], Some(boundary), "{op}={route}");
         }
     }
+}
+
+#[test]
+fn a_padded_row_is_in_a_call_of_as_many() {
+    let plants = ["op=q_proj,rows>=5".to_owned(), "op=post_norm,rows>=5".to_owned()];
+    let wide = boundaries(&quick(&plants, "linear=padded:5,norm=padded:5", 8));
+    let narrow = boundaries(&quick(&plants, "linear=padded:4,norm=padded:4", 8));
+    for op in ["q_proj", "post_norm"] {
+        assert_eq!(wide[&(op.to_owned(), "padded:5".to_owned())], Some(1), "{op}");
+        assert_eq!(narrow[&(op.to_owned(), "padded:4".to_owned())], Some(5), "{op}");
+    }
+    assert_eq!(wide[&("o_proj".to_owned(), "padded:5".to_owned())], None);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use exactness::engine::model::TextModel;
 use exactness::engine::op::{Group, Op};
 use exactness::engine::plant::{Plant, Planted};
 use exactness::engine::round;
+use exactness::engine::routes::Routes;
 use exactness::engine::session::{Request, Session};
 use exactness::engine::synth::{Geometry, Storage, Synth, resized};
 use exactness::engine::tap::Silent;
@@ -50,7 +51,15 @@ fn about(checkpoint: &Checkpoint) -> About<'_> {
 
 fn walk(tokens: usize) -> Walk {
     let rewind = Rewind::KeepStates;
-    Walk { length: LENGTH, seed: 0, tokens, prefill_chunk: 512, rewind, plants: Vec::new() }
+    Walk {
+        length: LENGTH,
+        seed: 0,
+        tokens,
+        prefill_chunk: 512,
+        plain: Routes::default(),
+        rewind,
+        plants: Vec::new(),
+    }
 }
 
 fn blocks(width: usize) -> Blocks {

@@ -4,9 +4,9 @@ use exactness::engine::cache::{Caches, Rewind, StateDigest};
 use exactness::engine::checkpoint::Checkpoint;
 use exactness::engine::classic;
 use exactness::engine::model::TextModel;
-use exactness::engine::routes::Routes;
 use exactness::engine::rows::RowDetail;
 use exactness::engine::session::{Options, Recorder, Request, Session};
+use exactness::engine::side_routes::SideRoutes;
 use exactness::engine::tap::Silent;
 use exactness::engine::{Result, raw};
 use exactness::transcript::{Line, TokenId};
@@ -47,7 +47,7 @@ pub(super) fn options() -> Options {
         prefill_chunk: 512,
         rewind: Rewind::KeepStates,
         detail: RowDetail::Digest,
-        routes: Routes::default(),
+        routes: SideRoutes::default(),
     }
 }
 

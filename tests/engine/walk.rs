@@ -4,6 +4,7 @@ use super::support::model;
 use exactness::engine::cache::Rewind;
 use exactness::engine::model::TextModel;
 use exactness::engine::plant::Plant;
+use exactness::engine::routes::Routes;
 use exactness::probe::walk::{Blocks, Chain, Compared, Reach, Walk};
 use exactness::results::probe::Place;
 
@@ -12,7 +13,15 @@ const TOKENS: usize = 12;
 
 fn walk(plants: &[&str]) -> Walk {
     let plants = plants.iter().map(|text| text.parse::<Plant>().unwrap()).collect();
-    Walk { length: LENGTH, seed: 5, tokens: TOKENS, prefill_chunk: 512, rewind: Rewind::KeepStates, plants }
+    Walk {
+        length: LENGTH,
+        seed: 5,
+        tokens: TOKENS,
+        prefill_chunk: 512,
+        plain: Routes::default(),
+        rewind: Rewind::KeepStates,
+        plants,
+    }
 }
 
 fn blocks(width: usize, routes: &str, reach: Reach) -> Blocks {

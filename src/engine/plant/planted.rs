@@ -151,7 +151,9 @@ impl Tap for Planted {
         let mut plants = self.here(call.site).into_iter().filter(|(_, fault)| fault.change == Change::Halves);
         let Some((plant, fault)) = plants.next() else { return Ok(output) };
         let first = self.first_of(call.total) + call.first;
-        let hit = |row| fault.takes(size) && plant.hits(self.forward, first + row);
+        // Rows past the output's are padding, which nothing reads.
+        let real = call.total - call.first;
+        let hit = |row| row < real && fault.takes(size) && plant.hits(self.forward, first + row);
         let hits: Vec<bool> = (0..rows).map(hit).collect();
         if !hits.contains(&true) {
             return Ok(output);

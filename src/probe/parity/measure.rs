@@ -166,13 +166,13 @@ fn draw(
     let mut ids = drawn_ids(seed, position + rows, model.config().vocab_size);
     let block = ids.split_off(position);
     let mut caches = model.new_caches(Rewind::KeepStates);
-    let plan = Plan::new(Defaults::Plain, &Routes::default(), model.config().layers.len());
+    let plan = Plan::new(Defaults::Plain, &settings.plain, model.config().layers.len());
     for part in ids.chunks(512) {
         let mut silent = Silent;
         model.forward(&mut Pass::new(&plan, &mut silent), part, &mut caches, (Logits::None, false))?;
         caches.evaluate()?;
     }
-    let truth = Truth::walk(model, &block, &mut caches.clone(), &settings.wanted)?;
+    let truth = Truth::walk(model, &block, &mut caches.clone(), settings)?;
     Ok(Draw { position, ids: block, caches, truth, first })
 }
 

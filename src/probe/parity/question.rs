@@ -62,8 +62,9 @@ pub fn predicted(
         {
             equal(one, source)
         }
+        // Padding brings a single row into a call of as many rows.
         Prediction::Changes { one, first, source } => Predicted::Change {
-            from: first.rows,
+            from: if route.widest(1) >= first.rows as usize { 1 } else { first.rows },
             one: one.to_owned(),
             many: first.kernel.to_owned(),
             source: source.to_owned(),

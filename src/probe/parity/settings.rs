@@ -80,6 +80,8 @@ pub struct Settings {
     pub positions: Vec<usize>,
     /// Routes of the block beyond the measured ones.
     pub routes: Routes,
+    /// Routes of the rows that it is held against.
+    pub plain: Routes,
     /// Faults to put into the block.
     pub plants: Vec<Plant>,
 }

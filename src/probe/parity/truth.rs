@@ -1,12 +1,12 @@
 //! The chain: one row a forward, and what every operation gave for it.
 
-use super::settings::Wanted;
+use super::settings::Settings;
 use crate::engine::Result;
 use crate::engine::cache::Caches;
 use crate::engine::model::{Logits, TextModel};
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
-use crate::engine::routes::{Defaults, Plan, Routes};
+use crate::engine::routes::{Defaults, Plan};
 use crate::engine::tap::{Call, Kernels, Site, Tap};
 use crate::transcript::TokenId;
 use mlx_rs::Array;
@@ -19,15 +19,15 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    /// Feeds `ids` one by one after what `caches` hold, the plain way.
+    /// Feeds `ids` one by one after what `caches` hold, as plain decoding does under `settings`.
     pub(super) fn walk(
         model: &TextModel,
         ids: &[TokenId],
         caches: &mut Caches,
-        wanted: &Wanted,
+        settings: &Settings,
     ) -> Result<Self> {
-        let plan = Plan::new(Defaults::Plain, &Routes::default(), model.config().layers.len());
-        let mut kept = Kept { head: wanted.has(Op::LmHead), rows: BTreeMap::new() };
+        let plan = Plan::new(Defaults::Plain, &settings.plain, model.config().layers.len());
+        let mut kept = Kept { head: settings.wanted.has(Op::LmHead), rows: BTreeMap::new() };
         for id in ids {
             let mut pass = Pass::new(&plan, &mut kept);
             model.forward(&mut pass, &[*id], caches, (Logits::All, false))?;

@@ -1,5 +1,6 @@
 //! The answers of a remedy, as they are written to its trail and into its JSON.
 
+use super::choice::{Choice, Pace};
 use crate::results::probe::{Outcome, Probed};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -91,6 +92,8 @@ pub enum Kind {
     Group,
     /// Every operation, one row a call.
     Everything,
+    /// Each named operation over as many rows in plain decoding as in a block: plain decoding changes, too.
+    BothSides,
 }
 
 impl fmt::Display for Kind {
@@ -102,6 +105,7 @@ impl fmt::Display for Kind {
             Self::Dearer => "dearer route",
             Self::Group => "whole group",
             Self::Everything => "row by row",
+            Self::BothSides => "both sides",
         })
     }
 }
@@ -120,6 +124,18 @@ pub struct Ran {
     pub tokens: u64,
     /// Where the transcript lies.
     pub file: String,
+    /// What the setting does to plain decoding, where it does something.
+    pub changed: Option<Changed>,
+}
+
+/// Plain decoding under a setting against plain decoding as it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changed {
+    /// Rows of logits with other bytes, of how many; compared up to each prompt's first other token.
+    pub rows: (u64, u64),
+    /// Tokens that are others at their place of the text, of how many.
+    pub tokens: (u64, u64),
 }
 
 impl Ran {
@@ -142,8 +158,22 @@ pub struct Measured {
     pub resolved: bool,
     /// Share of all proposals that was accepted.
     pub accepted: Option<f64>,
-    /// Every timed run gave plain decoding's text.
+    /// Every timed run gave plain decoding's text, as that is under the setting.
     pub same_text: bool,
+    /// Plain decoding under the setting, where it is not as it was asked for.
+    pub plain: Option<PlainMeasured>,
+}
+
+/// How fast plain decoding is under a setting of both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlainMeasured {
+    /// Tokens a second, median.
+    pub tokens_per_second: f64,
+    /// Over those of plain decoding as it was asked for.
+    pub ratio: f64,
+    /// The ratio differs from 1 by more than the floor.
+    pub resolved: bool,
 }
 
 /// A measurement of settings between runs of plain decoding.
@@ -166,6 +196,8 @@ pub struct Timed {
 pub struct Candidate {
     /// What `--routes` takes.
     pub routes: String,
+    /// What `--plain-routes` takes; empty where plain decoding is as it is by default.
+    pub plain: String,
     /// How it came about.
     pub kind: Kind,
     /// Calls of kernels that a block makes for its operations.
@@ -184,6 +216,13 @@ impl Candidate {
     pub fn exact(&self) -> bool {
         let timed = self.measured.as_ref().is_none_or(|measured| measured.same_text);
         timed && self.probed.outcome.exit_code() == 0 && self.run.as_ref().is_some_and(Ran::identical)
+    }
+
+    /// It as a choice.
+    #[must_use]
+    pub fn chosen(&self) -> Choice {
+        let pace = self.measured.as_ref().map(Pace::of);
+        Choice { routes: self.routes.clone(), plain: self.plain.clone(), pace }
     }
 
     /// The probe found no difference, and the run compared nothing.
@@ -205,12 +244,14 @@ pub struct WidthRemedy {
     pub requested: Candidate,
     /// Operations that differ.
     pub named: Vec<Named>,
+    /// Why no setting of both sides was tried, where none was.
+    pub one_sided: Option<String>,
     /// What was tried, the proven ones first and the best of them foremost.
     pub candidates: Vec<Candidate>,
     /// Plain decoding beside them, where speed was measured.
     pub plain: Option<Timed>,
-    /// What `--routes` takes, where some setting is exact.
-    pub choice: Option<String>,
+    /// What to take, where some setting is exact.
+    pub choice: Option<Choice>,
     /// The choice was kept beside the gate's verdict.
     pub stored: bool,
     /// Probes made, those of an interrupted search among them.
@@ -232,7 +273,7 @@ pub struct Remedy {
     pub model: String,
     /// Library, version and device.
     pub machine: String,
-    /// Routes that were asked for.
+    /// Routes that were asked for, those of plain decoding behind `plain.`.
     pub requested: String,
     /// Faults that were put in.
     pub planted: Vec<String>,

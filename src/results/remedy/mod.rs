@@ -1,10 +1,14 @@
 //! What `remedy` found: which operations part, what makes them agree, what was proven and what it costs.
 
 mod answers;
+mod choice;
+mod options;
 mod ranked;
 mod shown;
 
 pub use answers::{
-    Candidate, Ending, Kind, Measured, Named, REMEDY_VERSION, Ran, Remedy, Timed, WidthRemedy,
+    Candidate, Changed, Ending, Kind, Measured, Named, PlainMeasured, REMEDY_VERSION, Ran, Remedy, Timed,
+    WidthRemedy,
 };
+pub use choice::{Choice, Pace};
 pub use ranked::{Rank, rank};

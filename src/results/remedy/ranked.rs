@@ -1,6 +1,7 @@
-//! Which of the proven settings is the best. Pure: speed counts only where it is told apart from noise.
+//! Which of the proven settings is the best. Pure: speed counts only where it is told apart from noise, and a setting that
+//! changes plain decoding comes after those that do not, unless it was allowed beforehand.
 
-use super::answers::{Candidate, Timed};
+use super::answers::{Candidate, Kind, Timed};
 use std::cmp::Ordering;
 
 /// Where a candidate stands.
@@ -8,6 +9,8 @@ use std::cmp::Ordering;
 pub enum Rank {
     /// Proven by probe and run.
     Exact,
+    /// Proven, and plain decoding is another one.
+    ExactOnBothSides,
     /// Equal in the probe, and the run compared nothing.
     HalfProven,
     /// Neither.
@@ -15,10 +18,11 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// Of a candidate.
+    /// Of a candidate; `both` says that changing plain decoding is as good as leaving it.
     #[must_use]
-    pub fn of(candidate: &Candidate) -> Self {
+    pub fn of(candidate: &Candidate, both: bool) -> Self {
         match (candidate.exact(), candidate.half_proven()) {
+            (true, _) if candidate.kind == Kind::BothSides && !both => Self::ExactOnBothSides,
             (true, _) => Self::Exact,
             (false, true) => Self::HalfProven,
             (false, false) => Self::Inexact,
@@ -28,12 +32,14 @@ impl Rank {
 
 /// Sorts candidates, the best first: the proven ones, among them the fastest, where the fastest lie within the floor
 /// of each other, or nothing was measured, those of fewest calls.
-pub fn rank(candidates: &mut [Candidate], timed: Option<&Timed>) {
+pub fn rank(candidates: &mut [Candidate], timed: Option<&Timed>, both: bool) {
     let floor = timed.map_or(0.0, |timed| timed.floor);
-    let fastest = candidates.iter().filter(|one| one.exact()).filter_map(speed).fold(0.0, f64::max);
+    let first = candidates.iter().map(|one| Rank::of(one, both)).min();
+    let foremost = candidates.iter().filter(|one| Some(Rank::of(one, both)) == first);
+    let fastest = foremost.filter_map(speed).fold(0.0, f64::max);
     let near = |one: &Candidate| speed(one).is_none_or(|own| fastest - own <= floor);
     let order = |left: &Candidate, right: &Candidate| {
-        let ranks = Rank::of(left).cmp(&Rank::of(right));
+        let ranks = Rank::of(left, both).cmp(&Rank::of(right, both));
         ranks.then_with(|| match (near(left), near(right)) {
             (true, true) => left.calls.cmp(&right.calls),
             (true, false) => Ordering::Less,
@@ -56,7 +62,7 @@ fn by_speed(left: &Candidate, right: &Candidate) -> Ordering {
 mod tests {
     use super::super::answers::{Candidate, Kind, Measured, Ran, Timed};
     use super::rank;
-    use crate::results::probe::{Outcome, Probed};
+    use crate::results::probe::{First, Outcome, Place, Probed};
     use proptest::prelude::*;
 
     fn candidate(routes: &str, calls: u64, ratio: Option<f64>, rows: u64) -> Candidate {
@@ -68,22 +74,35 @@ mod tests {
             outcome,
             uncovered: vec![],
         };
-        let run =
-            Ran { verdict: "identical".to_owned(), code: 0, rows: (0, rows), tokens: 2, file: String::new() };
+        let run = Ran {
+            verdict: "identical".to_owned(),
+            code: 0,
+            rows: (0, rows),
+            tokens: 2,
+            file: String::new(),
+            changed: None,
+        };
         let measured = ratio.map(|ratio| Measured {
             tokens_per_second: ratio * 10.0,
             ratio,
             resolved: true,
             accepted: None,
             same_text: true,
+            plain: None,
         });
-        let routes = routes.to_owned();
-        Candidate { routes, kind: Kind::ByOperation, calls, probed, run: Some(run), measured }
+        let (routes, plain) = (routes.to_owned(), String::new());
+        Candidate { routes, plain, kind: Kind::ByOperation, calls, probed, run: Some(run), measured }
+    }
+
+    fn differing(probed: Probed) -> Probed {
+        let place = Place::State { part: "keys".to_owned() };
+        let first = First { position: 1, pass: String::new(), round: 0, place };
+        Probed { outcome: Outcome::Differs { seed: 1, first }, ..probed }
     }
 
     fn ranked(mut all: Vec<Candidate>, floor: f64) -> Vec<String> {
         let timed = Timed { plain: 10.0, floor, drift: 0.0, settings: vec![] };
-        rank(&mut all, Some(&timed));
+        rank(&mut all, Some(&timed), false);
         all.into_iter().map(|one| one.routes).collect()
     }
 
@@ -92,6 +111,25 @@ mod tests {
         let both = || vec![candidate("dear", 9, Some(1.30), 5), candidate("cheap", 4, Some(1.25), 5)];
         assert_eq!(ranked(both(), 0.10), ["cheap", "dear"]);
         assert_eq!(ranked(both(), 0.01), ["dear", "cheap"]);
+    }
+
+    #[test]
+    fn changing_plain_decoding_is_no_way_to_win_unless_it_was_allowed() {
+        let both = || {
+            let mut all = vec![candidate("block", 9, Some(0.8), 5), candidate("slow", 9, Some(0.7), 5)];
+            all.push(Candidate { kind: Kind::BothSides, ..candidate("both", 4, Some(1.4), 5) });
+            all
+        };
+        assert_eq!(ranked(both(), 0.01), ["block", "slow", "both"]);
+        let timed = Timed { plain: 10.0, floor: 0.01, drift: 0.0, settings: vec![] };
+        let mut allowed = both();
+        rank(&mut allowed, Some(&timed), true);
+        assert_eq!(allowed[0].routes, "both");
+        let alone = both().into_iter().map(|one| match one.kind {
+            Kind::BothSides => one,
+            _ => Candidate { run: None, probed: differing(one.probed), ..one },
+        });
+        assert_eq!(ranked(alone.collect(), 0.01)[0], "both");
     }
 
     #[test]
@@ -120,7 +158,7 @@ mod tests {
             let all: Vec<Candidate> = ratios.iter().map(|(ratio, calls, rows)| candidate("x", *calls, Some(*ratio), *rows)).collect();
             let mut sorted = all.clone();
             let timed = Timed { plain: 10.0, floor, drift: 0.0, settings: vec![] };
-            rank(&mut sorted, Some(&timed));
+            rank(&mut sorted, Some(&timed), false);
             prop_assert_eq!(sorted.len(), all.len());
             if all.iter().any(Candidate::exact) {
                 prop_assert!(sorted[0].exact());

@@ -1,6 +1,8 @@
-//! A remedy as people read it: what parts, what was tried, the options with what each costs whom, and one line to take.
+//! A remedy as people read it: what parts, what was tried, and what there is to say about it.
 
-use super::answers::{Candidate, Ending, Measured, Named, Ran, Remedy, WidthRemedy};
+use super::answers::{Candidate, Ending, Named, Ran, Remedy, WidthRemedy};
+use super::choice::Pace;
+use super::options::{cell, dash, speed};
 use crate::results::Table;
 use crate::results::probe::Outcome;
 
@@ -8,12 +10,7 @@ impl Remedy {
     /// The verdict in one line.
     #[must_use]
     pub fn summary(&self) -> String {
-        let of = |one: &WidthRemedy| match &one.choice {
-            Some(_) if one.ending == Ending::NothingToCure => format!("width {}: nothing to cure", one.width),
-            Some(routes) => format!("width {}: {routes}", one.width),
-            None => format!("width {}: {}", one.width, one.ending),
-        };
-        let widths: Vec<String> = self.widths.iter().map(of).collect();
+        let widths: Vec<String> = self.widths.iter().map(WidthRemedy::outcome).collect();
         let probes: u64 = self.widths.iter().map(|one| one.probes).sum();
         let plural = if probes == 1 { "" } else { "s" };
         format!("verdict: {} ({}; {}; {probes} probe{plural})", self.ending, self.model, widths.join("; "))
@@ -52,7 +49,7 @@ impl WidthRemedy {
             let [speed, ratio] = speed(one.measured.as_ref());
             let resolved = one.measured.as_ref().map(|measured| if measured.resolved { "yes" } else { "no" });
             table.row([
-                quoted(&one.routes),
+                cell(one),
                 one.kind.to_string(),
                 one.calls.to_string(),
                 probe_text(one),
@@ -65,58 +62,6 @@ impl WidthRemedy {
         table
     }
 
-    /// What one may do, from not speculating to not caring: what each option costs, and whom.
-    #[must_use]
-    pub fn options_table(&self) -> Table {
-        let mut table = Table::new().text("option").text("exact").text("routes");
-        table = table.text("plain decoding").text("who pays");
-        if self.plain.is_some() {
-            table = table.number("tok/s").number("× plain").number("accepted");
-        }
-        let plain = self.plain.as_ref().map_or_else(dash, |plain| format!("{:.1}", plain.plain));
-        let says = "every request: no speculation";
-        table.row(["decline", "yes", "–", "unchanged", says, &plain, "1.00", "–"]);
-        for one in self.candidates.iter().filter(|one| one.exact()) {
-            self.option(&mut table, ("verify alone", "yes"), one);
-        }
-        table.row(["whole process", self.whole_process(), "–", "changed", "every request", "–", "–", "–"]);
-        if self.ending != Ending::NothingToCure {
-            let exact = match &self.requested.run {
-                Some(run) if run.rows.1 > 0 => format!("no: {} of {} rows ≠", run.rows.0, run.rows.1),
-                _ => "no".to_owned(),
-            };
-            self.option(&mut table, ("inexact", &exact), &self.requested);
-        }
-        table
-    }
-
-    /// Whether both sides would have to change together.
-    fn whole_process(&self) -> &'static str {
-        let exact = matches!(self.ending, Ending::Exact | Ending::NothingToCure);
-        if exact || self.named.iter().all(Named::cured) { "not needed" } else { "not tried" }
-    }
-
-    fn option(&self, table: &mut Table, (option, exact): (&str, &str), one: &Candidate) {
-        let [speed, ratio] = speed(one.measured.as_ref());
-        let accepted = one.measured.as_ref().and_then(|measured| measured.accepted);
-        let pays = if option == "inexact" {
-            "whoever relies on the text".to_owned()
-        } else {
-            let (calls, before) = (one.calls, self.requested.calls);
-            format!("blocks of {}: {calls} calls for {before}", self.width)
-        };
-        table.row([
-            option.to_owned(),
-            exact.to_owned(),
-            quoted(&one.routes),
-            "unchanged".to_owned(),
-            pays,
-            speed,
-            ratio,
-            accepted.map_or_else(dash, |share| format!("{:.1} %", share * 100.0)),
-        ]);
-    }
-
     /// What there is to say beside the tables.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
@@ -126,11 +71,11 @@ impl WidthRemedy {
         }));
         says.extend(self.named.iter().filter(|named| !named.cured()).map(|named| {
             format!(
-                "{}: no route of the block alone gives plain decoding's bytes. Only both sides together could agree: that \
-                 changes plain decoding's bytes and its cost, and this engine computes plain decoding in one way.",
+                "{}: no route of the block alone gives plain decoding's bytes; only a change of plain decoding, too, could.",
                 named.op
             )
         }));
+        says.extend(self.both_sides());
         if let (Ending::NoneFound, true) = (self.ending, self.named.is_empty()) {
             says.push(
                 "No operation differs on equal inputs: what parts is kept wrong between blocks, and no route cures that; \
@@ -177,31 +122,12 @@ impl WidthRemedy {
 
     fn speed(&self) -> Option<String> {
         let (plain, best) = (self.plain.as_ref()?, self.candidates.first().filter(|one| one.exact())?);
-        let measured = best.measured.as_ref()?;
-        let floor = plain.floor * 100.0;
-        let says = match (measured.resolved, measured.ratio > 1.0) {
-            (true, true) => format!("is {:.2} × plain decoding", measured.ratio),
-            (true, false) => {
-                format!(
-                    "is slower than plain decoding ({:.2} ×): declining the width costs less",
-                    measured.ratio
-                )
-            }
-            (false, _) => format!("cannot be told from plain decoding ({:.2} ×)", measured.ratio),
-        };
+        let (pace, floor) = (Pace::of(best.measured.as_ref()?), plain.floor * 100.0);
         Some(format!(
-            "The best exact setting {says}; resolution floor {floor:.1} %, drift {:+.1} %.",
+            "The best exact setting {}; resolution floor {floor:.1} %, drift {:+.1} %.",
+            pace.says(),
             plain.drift * 100.0
         ))
-    }
-
-    /// The line to take.
-    #[must_use]
-    pub fn flag(&self) -> Option<String> {
-        let choice = self.choice.as_ref()?;
-        let routes = if choice.is_empty() { "(the defaults)".to_owned() } else { choice.clone() };
-        let stored = if self.stored { "   (kept: --routes auto takes it)" } else { "" };
-        Some(format!("width {}: --routes {routes}{stored}", self.width))
     }
 }
 
@@ -241,21 +167,6 @@ fn probe_text(one: &Candidate) -> String {
     }
 }
 
-fn speed(measured: Option<&Measured>) -> [String; 2] {
-    measured.map_or_else(
-        || [dash(), dash()],
-        |one| [format!("{:.1}", one.tokens_per_second), format!("{:.2}", one.ratio)],
-    )
-}
-
-fn quoted(routes: &str) -> String {
-    if routes.is_empty() { "(defaults)".to_owned() } else { routes.to_owned() }
-}
-
 fn listed<T: ToString>(all: &[T]) -> String {
     if all.is_empty() { dash() } else { all.iter().map(T::to_string).collect::<Vec<_>>().join(", ") }
-}
-
-fn dash() -> String {
-    "–".to_owned()
 }
