@@ -14,8 +14,8 @@ pub(super) fn predict(question: &Question) -> Prediction {
         Kind::Linear { matrix: Matrix::Float { .. }, .. } => "fp_qmm_t",
         Kind::AttentionBlock { .. }
         | Kind::AttentionByRow
-        | Kind::AttentionCopied
-        | Kind::AttentionMaterialised => "matmul, softmax, matmul",
+        | Kind::AttentionCopied { .. }
+        | Kind::AttentionMaterialised { .. } => "matmul, softmax, matmul",
         Kind::RowByRow | Kind::Rope | Kind::DeltaChain | Kind::Experts => "row by row",
         Kind::DeltaChunked => {
             return Prediction::changes("one step", (1, "products over a chunk"), "formula");

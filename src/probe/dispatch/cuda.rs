@@ -7,6 +7,10 @@ use mlx_rs::Dtype;
 const QMV_LIMIT: u32 = 8;
 /// Most query rows of the vector attention kernel.
 const VECTOR_ROWS: u32 = 3;
+/// Keys from which one row of a cache's slices goes to cuDNN.
+const CUDNN_KEYS: i32 = 256;
+/// Most rows of a block that anybody asks about.
+const MOST_ROWS: i32 = 64;
 /// Keys up to which the vector kernel makes one pass.
 const ONE_PASS: i32 = 1024;
 
@@ -23,9 +27,14 @@ pub(super) fn predict(capability: u32, question: &Question) -> Prediction {
             attention(capability, question.dtype, head_dim, before)
         }
         Kind::AttentionByRow => Prediction::equal("as plain decoding", "M on H200"),
-        // cuDNN at one row asks for slices of a cache of a multiple of 256 positions, which copies are not.
-        Kind::AttentionCopied | Kind::Rope | Kind::Experts | Kind::Other => Prediction::Unknown,
-        Kind::AttentionMaterialised => Prediction::changes("gemv", (2, "cublasLt"), "S"),
+        Kind::AttentionCopied { head_dim, before } => copied(question.dtype, head_dim, before),
+        Kind::Rope => Prediction::equal("rope", "M on H200"),
+        Kind::Experts | Kind::Other => Prediction::Unknown,
+        // Plain decoding of such heads is fused already at one row.
+        Kind::AttentionMaterialised { head_dim } if has_vector_kernel(head_dim) => {
+            Prediction::changes("sdpa_vector or cuDNN", (1, "two products"), "S, M on H200")
+        }
+        Kind::AttentionMaterialised { .. } => Prediction::changes("gemv", (2, "cublasLt"), "S, M on H200"),
         Kind::RowByRow => Prediction::equal("row by row", "S"),
         Kind::DeltaChain => Prediction::equal("one step a row", "S"),
         Kind::DeltaChunked => Prediction::changes("one step", (1, "products over a chunk"), "formula"),
@@ -49,14 +58,29 @@ fn quantized(capability: u32, dtype: Dtype, matrix: Matrix, (inputs, outputs): (
     Prediction::changes(one, (QMV_LIMIT, many), "S+B, M on H200")
 }
 
+const fn has_vector_kernel(head_dim: i32) -> bool {
+    matches!(head_dim, 64 | 96 | 128)
+}
+
+/// At one row cuDNN wants at least 256 keys, as slices of a cache of a multiple of 256 positions, which copies are not.
+fn copied(dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
+    let half = matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
+    if !half || !has_vector_kernel(head_dim) || before + MOST_ROWS < CUDNN_KEYS {
+        return Prediction::equal("as plain decoding", "M on H200");
+    }
+    if before < CUDNN_KEYS {
+        return Prediction::Unknown; // some rows of the block see more keys, others fewer
+    }
+    Prediction::changes("cuDNN", (1, "sdpa_vector"), "S+B, M on H200")
+}
+
 /// No vector or cuDNN kernel has heads of 256, so both one row and a block fall back to two products.
 fn attention(capability: u32, dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
     let half = matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
-    let vector = matches!(head_dim, 64 | 96 | 128);
     if capability >= 8 && half && head_dim % 8 == 0 && head_dim <= 128 {
         return Prediction::changes("sdpa_vector or cuDNN", (2, "cuDNN"), "S+B, M on H200");
     }
-    if !vector {
+    if !has_vector_kernel(head_dim) {
         return Prediction::changes("products over a row's prefix", (2, "products over all keys"), "S+B");
     }
     // A block that reaches past the limit takes the other pass than the rows before it.

@@ -18,12 +18,12 @@ pub(super) fn predict(chip: (u32, char), question: &Question) -> Prediction {
         Kind::Linear { matrix, inputs, outputs } => quantized(chip, matrix, (inputs, outputs)),
         Kind::AttentionBlock { head_dim, group, before } => attention(head_dim, group, before),
         Kind::AttentionByRow => Prediction::equal("as plain decoding", "S"),
-        Kind::AttentionMaterialised => Prediction::changes("gemv", (2, "steel gemm"), "S"),
+        Kind::AttentionMaterialised { .. } => Prediction::changes("gemv", (2, "steel gemm"), "S"),
         Kind::RowByRow => Prediction::equal("row by row", "S"),
         Kind::DeltaChunked => Prediction::changes("one step", (1, "products over a chunk"), "formula"),
         // A sum over the last axis takes another kernel from 32 rows of the reduction on, whatever T is.
         Kind::DeltaChain => Prediction::equal("one step a row", "S"),
-        Kind::AttentionCopied | Kind::Rope | Kind::Experts | Kind::Other => Prediction::Unknown,
+        Kind::AttentionCopied { .. } | Kind::Rope | Kind::Experts | Kind::Other => Prediction::Unknown,
     }
 }
 

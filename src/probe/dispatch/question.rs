@@ -45,9 +45,17 @@ pub enum Kind {
     /// One fused call a row over a slice of the cache, as plain decoding makes it.
     AttentionByRow,
     /// One fused call a row over copies of its slices.
-    AttentionCopied,
+    AttentionCopied {
+        /// Width of a head.
+        head_dim: i32,
+        /// Positions before the block.
+        before: i32,
+    },
     /// Two products and a softmax.
-    AttentionMaterialised,
+    AttentionMaterialised {
+        /// Width of a head.
+        head_dim: i32,
+    },
     /// Norms over the last axis, elementwise work, and sums of few terms in a fixed order.
     RowByRow,
     /// Rotary embedding.

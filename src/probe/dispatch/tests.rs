@@ -33,6 +33,20 @@ fn what_was_measured_on_an_h200_is_what_the_table_says() {
     }
     assert_eq!(from(H200, Kind::RowByRow, half), 0);
     assert_eq!(from(H200, Kind::AttentionByRow, half), 0);
+    assert_eq!(from(H200, Kind::Rope, half), 0);
+    for (head_dim, first) in [(64, 1), (256, 2)] {
+        assert_eq!(from(H200, Kind::AttentionMaterialised { head_dim }, half), first);
+    }
+    for (dtype, head_dim, before, first) in [
+        (half, 64, 158, 0),
+        (half, 64, 250, -1),
+        (half, 64, 1020, 1),
+        (Dtype::Float32, 64, 1020, 0),
+        (half, 256, 1020, 0),
+    ] {
+        let copied = Kind::AttentionCopied { head_dim, before };
+        assert_eq!(from(H200, copied, dtype), first, "{dtype:?}, {head_dim}, {before}");
+    }
     for head_dim in [64, 128, 256] {
         let block = Kind::AttentionBlock { head_dim, group: 4, before: 158 };
         assert_eq!(from(H200, block, half), 2, "{head_dim}");

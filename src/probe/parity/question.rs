@@ -85,12 +85,17 @@ fn kind(asked: &Asked<'_>, checkpoint: &Checkpoint, (route, before): (Route, usi
             Kind::Linear { matrix, inputs: asked.inputs.unwrap_or(0), outputs: shape[shape.len() - 1] }
         }
         (Group::Attention, Route::PerPosition) => Kind::AttentionByRow,
-        (Group::Attention, Route::Contiguous) => Kind::AttentionCopied,
-        (Group::Attention, Route::Materialised) => Kind::AttentionMaterialised,
         (Group::Attention, _) => {
-            let group = shape[1] / key_heads(site, checkpoint).max(1);
+            let head_dim = shape[shape.len() - 1];
             let before = i32::try_from(before).unwrap_or(i32::MAX / 2);
-            Kind::AttentionBlock { head_dim: shape[shape.len() - 1], group, before }
+            match route {
+                Route::Contiguous => Kind::AttentionCopied { head_dim, before },
+                Route::Materialised => Kind::AttentionMaterialised { head_dim },
+                _ => {
+                    let group = shape[1] / key_heads(site, checkpoint).max(1);
+                    Kind::AttentionBlock { head_dim, group, before }
+                }
+            }
         }
         (Group::Delta, Route::Chunked) => Kind::DeltaChunked,
         (Group::Delta, _) => Kind::DeltaChain,

@@ -17,10 +17,11 @@ pub fn operations(all: &Gathered, document: &mut Document) -> Section {
     blocks.extend(parity::draw(&results).map(|canvas| document.picture(canvas, None)));
     for one in &all.parities {
         let of = one.result.subject.as_ref().map_or_else(String::new, |subject| format!(" ({subject})"));
-        let (agrees, surprise, unknown) =
-            (one.result.count("agrees"), one.result.count("surprise"), one.result.count("unknown"));
+        let [agrees, later, surprise, unknown] =
+            ["agrees", "later", "surprise", "unknown"].map(|word| one.result.count(word));
         blocks.push(Block::text(format!(
-            "{} operations{of}: {agrees} as predicted, {surprise} not, {unknown} without a prediction.",
+            "{} operations{of}: {agrees} as predicted, {later} with other bytes from more rows on than the kernel's \
+             change or not at all, {surprise} contradicted, {unknown} without a prediction.",
             one.result.lines.len()
         )));
         let mut table = COLUMNS.iter().fold(Table::new(), |table, name| table.text(name));

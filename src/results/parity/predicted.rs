@@ -2,6 +2,7 @@
 
 use super::Found;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// What a dispatch table expects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +36,10 @@ pub enum Predicted {
 pub enum Agreement {
     /// As predicted.
     Agrees,
-    /// Not as predicted.
+    /// Another kernel was predicted from some number of rows on, and bytes part from a larger number on, or in no draw:
+    /// sums in another order often round to the same number.
+    Later,
+    /// Bytes part where equal ones were predicted.
     Surprise,
     /// Nothing was predicted.
     Unknown,
@@ -47,14 +51,18 @@ impl Agreement {
     #[must_use]
     pub fn of(found: &Found, predicted: &Predicted) -> Self {
         let reached = |from: u32| found.tested().any(|rows| rows >= from);
-        let agrees = match (predicted, found.boundary()) {
-            (Predicted::Unknown, _) => return Self::Unknown,
-            (Predicted::Equal { .. }, boundary) => boundary.is_none(),
-            (Predicted::Change { from: 1, .. }, Some(_)) => true,
-            (Predicted::Change { from, .. }, Some(boundary)) => *from == boundary,
-            (Predicted::Change { from, .. }, None) => !reached(*from),
-        };
-        if agrees { Self::Agrees } else { Self::Surprise }
+        match (predicted, found.boundary()) {
+            (Predicted::Unknown, _) => Self::Unknown,
+            (Predicted::Equal { .. }, None) | (Predicted::Change { from: 1, .. }, Some(_)) => Self::Agrees,
+            (Predicted::Equal { .. }, Some(_)) => Self::Surprise,
+            (Predicted::Change { from, .. }, Some(boundary)) => match from.cmp(&boundary) {
+                Ordering::Less => Self::Later,
+                Ordering::Equal => Self::Agrees,
+                Ordering::Greater => Self::Surprise,
+            },
+            (Predicted::Change { from, .. }, None) if reached(*from) => Self::Later,
+            (Predicted::Change { .. }, None) => Self::Agrees,
+        }
     }
 
     /// The word that is printed.
@@ -62,6 +70,7 @@ impl Agreement {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
+            Self::Later => "later",
             Self::Surprise => "surprise",
             Self::Unknown => "unknown",
         }
@@ -92,10 +101,14 @@ mod tests {
             |from| Predicted::Change { from, one: String::new(), many: String::new(), source: String::new() };
         let at_8 = found(&[(1, 0), (7, 0), (8, 1)]);
         assert_eq!(Agreement::of(&at_8, &change(8)), Agreement::Agrees);
-        assert_eq!(Agreement::of(&at_8, &change(7)), Agreement::Surprise);
+        assert_eq!(Agreement::of(&at_8, &change(7)), Agreement::Later);
+        assert_eq!(Agreement::of(&at_8, &change(9)), Agreement::Surprise);
         assert_eq!(Agreement::of(&at_8, &Predicted::Unknown), Agreement::Unknown);
         let equal = found(&[(1, 0), (7, 0)]);
         assert_eq!(Agreement::of(&equal, &change(8)), Agreement::Agrees, "8 rows were not tried");
-        assert_eq!(Agreement::of(&equal, &change(7)), Agreement::Surprise);
+        assert_eq!(Agreement::of(&equal, &change(7)), Agreement::Later);
+        let same = Predicted::Equal { kernel: String::new(), source: String::new() };
+        assert_eq!(Agreement::of(&equal, &same), Agreement::Agrees);
+        assert_eq!(Agreement::of(&at_8, &same), Agreement::Surprise);
     }
 }

@@ -46,8 +46,10 @@ impl Parity {
         }));
         let count = |agreement| self.lines.iter().filter(|line| line.agreement == agreement).count();
         says.push(format!(
-            "Predictions: {} as predicted, {} not, {} without one.",
+            "Predictions: {} as predicted, {} with other bytes from more rows on than the kernel's change or not at all, {} \
+             contradicted, {} without one.",
             count(Agreement::Agrees),
+            count(Agreement::Later),
             count(Agreement::Surprise),
             count(Agreement::Unknown)
         ));
