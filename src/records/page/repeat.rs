@@ -2,6 +2,7 @@
 
 use super::document::{Block, Section};
 use crate::records::Settings;
+use crate::records::experiment::Run;
 use crate::records::gather::Gathered;
 use crate::results::quoted::quoted;
 
@@ -23,16 +24,19 @@ pub fn section(all: &Gathered, settings: &Settings) -> Section {
     Section::new("repeat", "Repeat", blocks)
 }
 
-/// Recorded command lines in order of the files, each once, and the record of what they make.
+/// Recorded command lines, runs in the order in which they started, each once, and the record of what they make.
 fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
-    let runs = all.experiments.iter().flat_map(|one| &one.runs);
-    let recorded = runs.filter_map(|run| run.header.command.as_ref()).map(|words| quoted(words));
+    let mut runs: Vec<&Run> = all.experiments.iter().flat_map(|one| &one.runs).collect();
+    // A later command may read what an earlier one wrote.
+    runs.sort_by_key(|run| (&run.header.started, &run.file));
+    let recorded = runs.iter().filter_map(|run| run.header.command.as_ref()).map(|words| quoted(words));
     let parities = all.parities.iter().map(|one| printed(&one.result.command, &one.file));
     let probes = all.probes.iter().map(|one| printed(&one.result.command, &one.file));
     let bisects = all.bisects.iter().map(|one| quoted(&one.result.command));
+    let remedies = all.remedies.iter().map(|one| quoted(&one.result.command));
     let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
     let mut told: Vec<String> = settings.commands.clone();
-    for command in recorded.chain(bisects).chain(parities).chain(probes).chain(sweeps) {
+    for command in recorded.chain(bisects).chain(remedies).chain(parities).chain(probes).chain(sweeps) {
         if !command.is_empty() && !told.contains(&command) {
             told.push(command);
         }
