@@ -65,6 +65,19 @@ def lines(path):
     return [alike(one) for one in parsed if one.get("type") != "header"]
 
 
+def first(left, right, place=""):
+    """The first place where two values differ; nothing where they are equal."""
+    if type(left) is type(right) and isinstance(left, (dict, list)):
+        keys = [*left, *(key for key in right if key not in left)] if isinstance(left, dict) else range(max(len(left), len(right)))
+        for key in keys:
+            known = key in left and key in right if isinstance(left, dict) else key < min(len(left), len(right))
+            found = first(left[key], right[key], f"{place}.{key}") if known else f"{place}.{key}"
+            if found:
+                return found
+        return None
+    return None if left == right else place or "."
+
+
 def compared(path, name, work):
     """What one word says of a file."""
     again = work / name
@@ -72,7 +85,8 @@ def compared(path, name, work):
         return "not compared"
     if not again.exists():
         return "missing"
-    return "same" if lines(path) == lines(again) else "differs"
+    place = first(lines(path), lines(again))
+    return f"differs at {place}" if place else "same"
 
 
 def run(record, work):
@@ -84,7 +98,7 @@ def run(record, work):
     target = Path(os.environ.get("CARGO_TARGET_DIR", clone / "target"))
     program = Path(os.environ.get("EXACTNESS", target / "release" / "exactness")).resolve()
     found = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
-    for line in block(record).splitlines():
+    for line in block(record).replace("REPOSITORY", str(clone)).splitlines():
         print(f"$ {line}", flush=True)
         code = subprocess.run(["bash", "-c", line], cwd=work, env=found, check=False).returncode
         if code not in (0, 1, 3):
@@ -101,7 +115,7 @@ def main():
     counts = {}
     for path, name in data(record):
         word = compared(path, name, work)
-        counts.setdefault(word, []).append(name)
+        counts.setdefault(word.split(" at ")[0], []).append(word.replace("differs", name) if " at " in word else name)
         if how == ["--take"] and (work / name).exists():
             shutil.copyfile(work / name, path)
     for word, names in counts.items():

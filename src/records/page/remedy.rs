@@ -26,7 +26,12 @@ fn one(remedy: &From<Remedy>) -> Vec<Block> {
     let asked = format!("Asked: {model}, width{plural} {}, blocks under {routes}{faults}.", list.join(", "));
     let mut blocks = vec![
         Block::Heading { text: format!("The cheapest exact setting ({})", remedy.file) },
-        Block::List { items: vec![asked, format!("Found: {}.", remedy.result.summary())] },
+        Block::List {
+            items: vec![
+                asked,
+                format!("Found: {}.", remedy.result.summary().trim_start_matches("verdict: ")),
+            ],
+        },
     ];
     blocks.extend(widths.iter().flat_map(|one| width(one, &remedy.file)));
     blocks
@@ -38,9 +43,10 @@ fn width(one: &WidthRemedy, file: &str) -> Vec<Block> {
     blocks.extend(tables.into_iter().filter(|table| !table.is_empty()).map(|table| said(table, file)));
     let mut items = one.sentences();
     items.extend(extent(one));
-    items.extend(one.candidates.iter().filter_map(|tried| {
-        let run = tried.run.as_ref()?;
-        Some(format!("The run under {} was recorded in {}.", tried.routes, run.file))
+    items.extend(std::iter::once(&one.requested).chain(&one.candidates).filter_map(|tried| {
+        let (run, routes) =
+            (tried.run.as_ref()?, Some(tried.routes.as_str()).filter(|text| !text.is_empty()));
+        Some(format!("The run under {} was recorded in {}.", routes.unwrap_or("the defaults"), run.file))
     }));
     items.push(one.flag().map_or_else(
         || format!("Width {}: no setting to take.", one.width),
