@@ -97,8 +97,8 @@ def run(record, work):
     clone = Path(__file__).resolve().parent.parent
     target = Path(os.environ.get("CARGO_TARGET_DIR", clone / "target"))
     program = Path(os.environ.get("EXACTNESS", target / "release" / "exactness")).resolve()
-    found = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
-    for line in block(record).replace("REPOSITORY", str(clone)).splitlines():
+    found = {**os.environ, "REPOSITORY": str(clone), "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    for line in block(record).splitlines():
         print(f"$ {line}", flush=True)
         code = subprocess.run(["bash", "-c", line], cwd=work, env=found, check=False).returncode
         if code not in (0, 1, 3):

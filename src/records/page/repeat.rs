@@ -11,11 +11,10 @@ use crate::transcript::Header;
 #[must_use]
 pub fn section(all: &Gathered, settings: &Settings) -> Section {
     let mut blocks = vec![Block::text(
-        "In an empty folder, on the machine and library named above, with exactness on the path: in a clone, cargo build \
-         --release, then its target/release. REPOSITORY, where it occurs, stands for the clone's folder. Digests of streams, rows \
-         and states, laws, verdicts, named places and chosen routes come out the same on the same kernels. Times, speeds, moments \
-         and the host's name do not, nor do the digests of files, which have them inside. The clone's harness/repeat.py runs \
-         these lines in a folder and says what came out the same.",
+        "In an empty folder, on the machine and library named above, with REPOSITORY set to a clone in which cargo build --release \
+         was run. Digests of streams, rows and states, laws, verdicts, named places and chosen routes come out the same on the \
+         same kernels. Times, speeds, moments and the host's name do not, nor do the digests of files, which have them inside. \
+         The clone's harness/repeat.py runs these lines in a folder and says what came out the same.",
     )];
     let commands = commands(all, settings);
     if commands.is_empty() {
@@ -46,7 +45,9 @@ fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
         }
     }
     if !told.is_empty() {
-        told.insert(0, "exactness doctor".to_owned());
+        let start =
+            ["export PATH=\"$REPOSITORY/target/release:$PATH\"", "exactness doctor"].map(str::to_owned);
+        told.splice(0..0, start);
         told.push("exactness report . --out record".to_owned());
     }
     told
