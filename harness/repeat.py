@@ -97,6 +97,8 @@ def run(record, work):
     clone = Path(__file__).resolve().parent.parent
     target = Path(os.environ.get("CARGO_TARGET_DIR", clone / "target"))
     program = Path(os.environ.get("EXACTNESS", target / "release" / "exactness")).resolve()
+    if not program.exists():
+        stop(f"{program} is not there; cargo build --release, or set EXACTNESS", 5)
     found = {**os.environ, "REPOSITORY": str(clone), "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
     for line in block(record).splitlines():
         print(f"$ {line}", flush=True)

@@ -76,7 +76,9 @@ fn block(facts: Vec<Fact>, files: Vec<&str>) -> Block {
         ));
     }
     let mut table = Table::new().text("what").text("as recorded");
-    facts.into_iter().for_each(|fact| table.row(fact));
+    for fact in facts {
+        table.row(fact);
+    }
     Block::table(table, files)
 }
 
