@@ -19,7 +19,8 @@ from pathlib import Path
 
 # What names a moment, a machine or a speed, and the command that was typed.
 UNLIKE = {
-    "micros", "machine", "backend", "host", "program", "key", "command", "seconds", "cost", "remembered", "measured", "plain",
+    "micros", "machine", "backend", "host", "program", "key", "command", "seconds", "cost", "remembered", "measured",
+    "plain",
 }
 
 
@@ -68,9 +69,9 @@ def lines(path):
 def first(left, right, place=""):
     """The first place where two values differ; nothing where they are equal."""
     if type(left) is type(right) and isinstance(left, (dict, list)):
-        keys = [*left, *(key for key in right if key not in left)] if isinstance(left, dict) else range(max(len(left), len(right)))
-        for key in keys:
-            known = key in left and key in right if isinstance(left, dict) else key < min(len(left), len(right))
+        named = isinstance(left, dict)
+        for key in {**left, **right} if named else range(max(len(left), len(right))):
+            known = key in left and key in right if named else key < min(len(left), len(right))
             found = first(left[key], right[key], f"{place}.{key}") if known else f"{place}.{key}"
             if found:
                 return found
