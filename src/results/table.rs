@@ -128,7 +128,8 @@ impl Table {
         let mut least: Vec<(usize, usize)> =
             (0..self.columns.len()).map(|column| (longest(column) + PADDING, column)).collect();
         least.sort_unstable();
-        let (mut taken, mut kept) = (0, Vec::new());
+        // A blank stands between two columns.
+        let (mut taken, mut kept) = (least.len().saturating_sub(1), Vec::new());
         for (place, (own, column)) in least.iter().enumerate() {
             taken += own;
             let others = (least.len() - place - 1) * LEAST_COLUMN;
