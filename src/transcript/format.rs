@@ -107,6 +107,9 @@ pub struct Header {
     /// The library that computed.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub backend: Option<Backend>,
+    /// The program that decoded, with its version, as in "exactness 0.1.0".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
