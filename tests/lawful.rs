@@ -111,6 +111,7 @@ fn header(plan: &Plan) -> Header {
         routes: None,
         host: None,
         backend: None,
+        program: None,
         command: None,
         started: None,
         seed: None,

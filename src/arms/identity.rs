@@ -13,6 +13,9 @@ pub const BUILT_VERSION: &str = env!("EXACTNESS_MLX_VERSION_BUILT");
 /// The folder in which the library lay at build time.
 pub const BUILT_LIBRARY: &str = env!("EXACTNESS_MLX_LIB_BUILT");
 
+/// This program and its version, as transcripts name it.
+pub const PROGRAM: &str = concat!("exactness ", env!("CARGO_PKG_VERSION"));
+
 /// The checkpoint's identity; the digest reads all weights once.
 #[must_use]
 pub fn model(checkpoint: &Checkpoint, dtype: Dtype) -> Model {

@@ -1,5 +1,6 @@
 //! Runs one arm over all prompts into one transcript.
 
+use super::identity;
 use super::prompts::PromptSet;
 use super::recorder::FileRecorder;
 use super::spec::ArmSpec;
@@ -148,6 +149,7 @@ fn header(bench: &Bench<'_>, spec: ArmSpec) -> Header {
         routes: Some(routes),
         host: Some(bench.identity.host.clone()),
         backend: Some(bench.identity.backend.clone()),
+        program: Some(identity::PROGRAM.to_owned()),
         command: Some(bench.identity.command.clone()),
         started: Some(clock::utc_now()),
         seed: if speculative { bench.drafter.seed() } else { None },

@@ -8,7 +8,7 @@ use super::{console, settings};
 use crate::arms::spec::bench_plan;
 use crate::engine::rows::RowDetail;
 use crate::results::Table;
-use crate::results::bench::{ArmSpeed, Bench};
+use crate::results::bench::{ArmSpeed, Bench, restless};
 use crate::transcript::{Arm, files};
 use anyhow::Context as _;
 use std::path::Path;
@@ -138,7 +138,7 @@ fn sentences(bench: &Bench) -> Vec<String> {
             bench.step_ms()
         ),
     ];
-    if bench.drift.abs() > bench.floor / 2.0 && bench.drift.abs() > 0.05 {
+    if restless(bench.floor, bench.drift) {
         says.push(
             "The machine's speed changed while it was measured: run it again on a quiet machine.".to_owned(),
         );

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes a record from stored data: markdown, CSV, pictures and one HTML page.
 ///
-/// Transcripts, stored comparisons, bench, sweep, probe and op-parity results are found in the folders by their content
+/// Transcripts, stored comparisons, bench, bisect, remedy, sweep, probe and op-parity results are found by their content
 /// and judged anew. The exit code says whether the record could be written or, with --check, is what its data gives;
 /// what the data shows stands in the record's title line.
 #[derive(Debug, clap::Args)]

@@ -32,7 +32,9 @@ pub enum RecordError {
         says: String,
     },
     /// Nothing that a record is made of.
-    #[error("find anything to report: no transcript, bench, sweep, probe or op-parity result in {0}")]
+    #[error(
+        "find anything to report: no transcript, comparison, bench, bisect, remedy, sweep, probe or op-parity result in {0}"
+    )]
     Nothing(String),
     /// More files than a record has room for.
     #[error("list {folder}: it has more than {most} files; name the folders that belong to the record")]

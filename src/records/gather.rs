@@ -5,7 +5,12 @@ use super::experiment::{self, Experiment};
 use super::input::{self, Input};
 use super::kind::Kind;
 use super::parity::ParityResult;
-use crate::results::bisect::Bisected;
+use crate::results::bench::BENCH_VERSION;
+use crate::results::bisect::{BISECT_VERSION, Bisected, Key};
+use crate::results::judgement::JUDGEMENT_VERSION;
+use crate::results::parity::PARITY_VERSION;
+use crate::results::probe::PROBE_VERSION;
+use crate::results::remedy::{REMEDY_VERSION, Remedy};
 use crate::results::stored;
 use crate::results::sweep::Journal;
 use serde::de::DeserializeOwned;
@@ -40,6 +45,10 @@ pub struct Gathered {
     pub bisects: Vec<From<Bisected>>,
     /// Blocks against chains of one model.
     pub probes: Vec<From<stored::Probe>>,
+    /// The cheapest exact settings.
+    pub remedies: Vec<From<Remedy>>,
+    /// What trails are about: the program that wrote one wrote the result beside it.
+    pub trails: Vec<From<Key>>,
 }
 
 /// Reads all files under `folders`, named as the record in `record` names them.
@@ -67,12 +76,14 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
 impl Gathered {
     fn add(&mut self, input: &Input) -> Result<(), RecordError> {
         match input.kind {
-            Kind::Judgement => self.judgements.push(json(input)?),
-            Kind::Bench => self.benches.push(json(input)?),
-            Kind::Probe => self.probes.push(json(input)?),
-            Kind::Bisect => self.bisects.push(json(input)?),
+            Kind::Judgement => self.judgements.push(json(input, JUDGEMENT_VERSION)?),
+            Kind::Bench => self.benches.push(json(input, BENCH_VERSION)?),
+            Kind::Probe => self.probes.push(json(input, PROBE_VERSION)?),
+            Kind::Bisect => self.bisects.push(json(input, BISECT_VERSION)?),
+            Kind::Remedy => self.remedies.push(json(input, REMEDY_VERSION)?),
+            Kind::Trail => self.trails.extend(key_of(input)?),
             Kind::Parity => {
-                let From { file, result } = json(input)?;
+                let From { file, result } = json(input, PARITY_VERSION)?;
                 self.parities.push(From { file, result: ParityResult::of(&result) });
             }
             Kind::ParityTable => {
@@ -87,7 +98,7 @@ impl Gathered {
                 cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
                 self.sweeps.push(From { file: input.name.clone(), result });
             }
-            Kind::Transcript | Kind::Experiment | Kind::Trail | Kind::Remedy | Kind::Other => {}
+            Kind::Transcript | Kind::Experiment | Kind::Other => {}
         }
         Ok(())
     }
@@ -118,24 +129,34 @@ fn wrong(input: &Input, says: String) -> RecordError {
     RecordError::Result { file: input.name.clone(), says }
 }
 
+/// What a trail is about. Its answers stand in the result beside it, so that a header of another form is no error here.
+fn key_of(input: &Input) -> Result<Option<From<Key>>, RecordError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        key: Key,
+    }
+    let text = whole(input)?;
+    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let head = serde_json::from_slice::<Head>(first).ok();
+    Ok(head.map(|head| From { file: input.name.clone(), result: head.key }))
+}
+
 /// The version of a stored result.
 #[derive(serde::Deserialize)]
 struct Version {
     version: u64,
 }
 
-/// Version of every JSON result that is read here.
-const RESULT_VERSION: u64 = 1;
-
-fn json<T: DeserializeOwned>(input: &Input) -> Result<From<T>, RecordError> {
+/// A result of a version up to `newest`.
+fn json<T: DeserializeOwned>(input: &Input, newest: u32) -> Result<From<T>, RecordError> {
     let bytes = whole(input)?;
     let version: Version = parsed(input, &bytes)?;
-    if version.version > RESULT_VERSION {
+    if version.version > u64::from(newest) {
         let found = version.version;
         return Err(wrong(
             input,
             format!(
-                "it has version {found} and this program reads version {RESULT_VERSION}; a later exactness reads it"
+                "it has version {found} and this program reads version {newest}; a later exactness reads it"
             ),
         ));
     }

@@ -1,7 +1,6 @@
 //! What a file is, told from its content: whoever collects the data of an experiment names files as he likes.
 //!
-//! A new kind of result gets a variant here, a reader in `gather`, and a section in `page`; until its reader exists it
-//! is listed as data and its section says that it is missing.
+//! A new kind of result gets a variant here, a reader in `gather`, and a section in `page`.
 
 use super::error::RecordError;
 use crate::transcript::read::LONGEST_LINE;
@@ -35,9 +34,9 @@ pub enum Kind {
     Probe,
     /// `bisect.json`.
     Bisect,
-    /// A bisect's trail, whose answers stand in `bisect.json` too.
+    /// The trail of a bisect or a remedy, whose answers stand in the result beside it too.
     Trail,
-    /// What `remedy` found.
+    /// `remedy.json`.
     Remedy,
     /// Anything else.
     Other,
@@ -56,8 +55,8 @@ impl Kind {
             Self::Parity | Self::ParityTable => "op parity",
             Self::Probe => "probe",
             Self::Bisect => "bisect",
-            Self::Trail => "bisect trail (its answers are read from bisect.json)",
-            Self::Remedy => "remedy (not read by this version)",
+            Self::Trail => "trail (its answers are read from the result beside it)",
+            Self::Remedy => "remedy",
             Self::Other => "not read",
         }
     }
@@ -65,7 +64,7 @@ impl Kind {
     /// Whether a section is made of it.
     #[must_use]
     pub const fn is_read(self) -> bool {
-        !matches!(self, Self::Experiment | Self::Trail | Self::Remedy | Self::Other)
+        !matches!(self, Self::Experiment | Self::Trail | Self::Other)
     }
 }
 
@@ -86,6 +85,8 @@ struct Claim {
     planted: Option<IgnoredAny>,
     class: Option<IgnoredAny>,
     question: Option<IgnoredAny>,
+    requested: Option<IgnoredAny>,
+    ending: Option<IgnoredAny>,
 }
 
 /// The header line of `op-parity`'s CSV.
@@ -131,7 +132,6 @@ impl Claim {
             Some(crate::transcript::format::FORMAT) => return Kind::Transcript,
             Some(crate::results::sweep::journal::FORMAT) => return Kind::Sweep,
             Some("exactness.trail") => return Kind::Trail,
-            Some("exactness.remedy") => return Kind::Remedy,
             _ => {}
         }
         if self.line.as_deref().is_some_and(|line| LINES.contains(&line)) {
@@ -146,6 +146,9 @@ impl Claim {
         }
         if there(&[&self.lines, &self.controls]) {
             return Kind::Parity;
+        }
+        if there(&[&self.ending, &self.requested, &self.widths]) {
+            return Kind::Remedy;
         }
         if there(&[&self.widths, &self.planted]) {
             return Kind::Probe;
@@ -175,6 +178,9 @@ mod tests {
         assert_eq!(kind("d.json", "{\n \"arms\": [],\n \"patterns\": []\n}"), Kind::Judgement);
         assert_eq!(kind("e.json", "{\"floor\": 0, \"experiment\": {}, \"arms\": []}"), Kind::Bench);
         assert_eq!(kind("f.jsonl", "{\"format\":\"exactness-sweep\",\"version\":1}\n"), Kind::Sweep);
+        let remedy = "{\"version\":1,\"ending\":\"exact\",\"requested\":\"\",\"planted\":[],\"widths\":[]}";
+        assert_eq!(kind("g.json", remedy), Kind::Remedy, "a probe has no ending");
+        assert_eq!(kind("h.json", "{\"planted\":[],\"widths\":[]}"), Kind::Probe);
         assert_eq!(kind("prompts.jsonl", "{\"text\":\"x\"}\n"), Kind::Other);
         assert_eq!(kind("ids.json", "[1, 2]"), Kind::Other);
         assert_eq!(kind("log.txt", "{ not json"), Kind::Other);

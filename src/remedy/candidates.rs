@@ -82,12 +82,17 @@ pub fn candidates(shape: Shape<'_>, requested: &Routes, cures: &Cures) -> Vec<(K
     once
 }
 
-/// The last resort: every operation one row a call.
+/// The last resort: every operation as plain decoding computes it, one row a call, padded where plain decoding pads.
 #[must_use]
-pub fn everything(requested: &Routes, shape: Shape<'_>) -> Routes {
+pub fn everything(requested: &SideRoutes, shape: Shape<'_>) -> Routes {
+    let plain = Plan::new(Defaults::Plain, &requested.plain, shape.layers.len());
     let here = |op: &Op| op.block().is_none() || shape.has(*op) > 0;
-    let set = |routes: Routes, op| routes.with(op, None, Route::by_single_rows(op));
-    Op::all().filter(here).fold(requested.clone(), set)
+    let layer = |op| shape.layers.iter().position(|ops| ops.contains(&op));
+    let set = |routes: Routes, op| match plain.route(op, layer(op)) {
+        padded @ Route::Padded(_) => routes.with(op, None, padded),
+        _ => routes.with(op, None, Route::by_single_rows(op)),
+    };
+    Op::all().filter(here).fold(requested.block.clone(), set)
 }
 
 /// The setting of both sides: every named operation whose rows can be padded takes as many rows in a step of plain decoding
@@ -164,6 +169,7 @@ mod tests {
     use super::{Cure, Cures, Shape, candidates, cost, everything};
     use crate::engine::op::Op;
     use crate::engine::routes::{Route, Routes};
+    use crate::engine::side_routes::SideRoutes;
     use crate::results::remedy::Kind;
 
     fn layers() -> Vec<Vec<Op>> {
@@ -242,7 +248,9 @@ mod tests {
         assert_eq!(calls("gate_proj=rows:4"), 3 + 6 + 16);
         assert_eq!(calls("layer.1.gate_proj=rows:3"), 3 + 6 + 16);
         assert_eq!(calls("delta=chunked,attention=block"), 3 + 4 + 2);
-        assert_eq!(shape.calls(&everything(&Routes::default(), shape)), 8 * (3 + 4 + 2));
+        assert_eq!(shape.calls(&everything(&SideRoutes::default(), shape)), 8 * (3 + 4 + 2));
+        let padded = "plain.linear=padded:9".parse().unwrap();
+        assert_eq!(shape.calls(&everything(&padded, shape)), 8 * (2 + 2) + 1 + 4);
         assert_eq!((cost(Route::Rows(5), 8), cost(Route::Contiguous, 8)), (2, 16));
     }
 }

@@ -179,7 +179,7 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
             found.candidates.push(self.proven(width, (kind, &self.beside(&routes)))?);
         }
         if !found.candidates.iter().any(|one| one.exact() || one.half_proven()) {
-            let routes = everything(requested, shape);
+            let routes = everything(&self.requested(), shape);
             found.candidates.push(self.proven(width, (Kind::Everything, &self.beside(&routes)))?);
         }
         match both_sides(width, &self.requested(), &cures) {

@@ -113,6 +113,12 @@ impl Bench {
     }
 }
 
+/// Plain decoding's last runs lie so far from its first that the machine's own speed changed under the measurement.
+#[must_use]
+pub fn restless(floor: f64, drift: f64) -> bool {
+    drift.abs() > floor / 2.0 && drift.abs() > 0.05
+}
+
 impl Bench {
     /// One row a run, for spreadsheets.
     #[must_use]

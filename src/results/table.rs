@@ -2,7 +2,7 @@
 //!
 //! Whoever prints a result builds a [`Table`] once; that the three forms agree is then not a matter of care.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Width, presets};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -21,6 +21,11 @@ struct Column {
 
 /// The most characters of a cell. Nobody reads more, and laying out a cell of a megabyte takes minutes.
 const LONGEST_CELL: usize = 2000;
+
+/// Spaces around a cell.
+const PADDING: usize = 2;
+/// Room that is left for a column whose words do not fit.
+const LEAST_COLUMN: usize = 10;
 
 /// Both ends of a text that is too long for a cell.
 fn bounded(text: String) -> String {
@@ -103,8 +108,37 @@ impl Table {
         }
         if let Some(width) = width {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+            for (index, least) in self.whole_words(width) {
+                if let Some(column) = table.column_mut(index) {
+                    column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+                }
+            }
         }
         trim_line_ends(&table.to_string())
+    }
+
+    /// Columns whose words all stay whole in a terminal of `width` columns, with the least width that this takes: those of
+    /// short words first, as long as the others keep some room.
+    fn whole_words(&self, width: u16) -> Vec<(usize, u16)> {
+        let longest = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column)).map(String::as_str);
+            let texts = cells.chain([self.columns[column].name.as_str()]);
+            texts.flat_map(str::split_whitespace).map(|word| word.chars().count()).max().unwrap_or(0)
+        };
+        let mut least: Vec<(usize, usize)> =
+            (0..self.columns.len()).map(|column| (longest(column) + PADDING, column)).collect();
+        least.sort_unstable();
+        // A blank stands between two columns.
+        let (mut taken, mut kept) = (least.len().saturating_sub(1), Vec::new());
+        for (place, (own, column)) in least.iter().enumerate() {
+            taken += own;
+            let others = (least.len() - place - 1) * LEAST_COLUMN;
+            match u16::try_from(*own) {
+                Ok(own) if taken + others <= usize::from(width) => kept.push((*column, own)),
+                _ => break,
+            }
+        }
+        kept
     }
 
     /// For a terminal of `width` columns, in as many pieces as it takes, each beginning with the first column.
@@ -211,6 +245,24 @@ mod tests {
         ");
         assert_eq!(table.folded(80), table.terminal(Some(80)));
         assert_eq!(table.folded(1).split("\n\n").count(), 3, "every column has its own piece");
+    }
+
+    #[test]
+    fn words_break_only_where_they_are_longer_than_their_column() {
+        let mut table = Table::new().text("what").text("says").number("count");
+        table.row([
+            "digest",
+            "two sentences in a cell, which fold between words and nowhere else",
+            "1234567",
+        ]);
+        table.row(["path/of/a/file/that/is/long", "short", "1"]);
+        for width in 40..120 {
+            let text = table.terminal(Some(width));
+            assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{width}\n{text}");
+            for word in ["digest", "sentences", "between", "nowhere", "1234567"] {
+                assert!(text.split_whitespace().any(|found| found == word), "{word} at {width}\n{text}");
+            }
+        }
     }
 
     #[test]

@@ -97,7 +97,8 @@ pub struct Header {
     /// The target.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub model: Option<Model>,
-    /// How each operation was computed, in the grammar of routes.
+    /// How each operation was computed, in the grammar of routes; of a speculative arm, `plain.` begins the settings of the
+    /// plain decoding that fed its prompt and that it is held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routes: Option<String>,
     /// The machine.
@@ -106,6 +107,9 @@ pub struct Header {
     /// The library that computed.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub backend: Option<Backend>,
+    /// The program that decoded, with its version, as in "exactness 0.1.0".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,

@@ -91,29 +91,42 @@ fn findings(arm: &Arm) -> Vec<Option<Finding>> {
     findings.map(|finding| finding.map(|found| (found.law, found.round, found.row))).collect()
 }
 
+/// Each fault that has a place in a model breaks its law first, and a bisect gives it its class.
+fn each_fault_is_told(name: &str, places: usize) {
+    let ground = Ground::new(model(name));
+    let (arm, run) = ground.speculative(None);
+    let judged = judge_arm(&arm);
+    assert_eq!((judged.verdict, run.struck.len()), (Verdict::Consistent, 0), "{:?}", judged.sequences);
+    assert_eq!(judged.checked.contains(&"state-kept"), places == 5);
+    let mut planted = 0;
+    for (plant, law, class) in BROKEN_FIRST.iter().filter(|(plant, ..)| ground.has_place_for(plant)) {
+        let (arm, run) = ground.speculative(Some(plant));
+        assert!(run.struck.contains(&(*plant).to_owned()), "{plant}");
+        let first: Vec<_> = findings(&arm).iter().map(|found| found.map(|(law, ..)| law)).collect();
+        assert_eq!(first, vec![Some(*law); first.len()], "{plant}");
+        let answers = bisected(name, &ground.model, plant);
+        assert_eq!(answers.class, *class, "{plant}");
+        let confirmed = answers.confirmation.is_some_and(|confirmation| confirmation.confirmed());
+        assert_eq!(confirmed, *class != Class::Selection, "{plant}: equal bytes need no intervention");
+        planted += 1;
+    }
+    assert_eq!(planted, places);
+}
+
+// A test a model, so that they run beside each other.
 #[test]
 fn each_fault_breaks_its_law_first_and_has_its_class() {
-    // The last one has no recurrent layer.
-    for (name, places) in [("tiny-random-qwen35", 5), ("demo-qwen35-4bit", 5), ("tiny-llama", 4)] {
-        let ground = Ground::new(model(name));
-        let (arm, run) = ground.speculative(None);
-        let judged = judge_arm(&arm);
-        assert_eq!((judged.verdict, run.struck.len()), (Verdict::Consistent, 0), "{:?}", judged.sequences);
-        assert_eq!(judged.checked.contains(&"state-kept"), places == 5);
-        let mut planted = 0;
-        for (plant, law, class) in BROKEN_FIRST.iter().filter(|(plant, ..)| ground.has_place_for(plant)) {
-            let (arm, run) = ground.speculative(Some(plant));
-            assert!(run.struck.contains(&(*plant).to_owned()), "{plant}");
-            let first: Vec<_> = findings(&arm).iter().map(|found| found.map(|(law, ..)| law)).collect();
-            assert_eq!(first, vec![Some(*law); first.len()], "{plant}");
-            let answers = bisected(name, &ground.model, plant);
-            assert_eq!(answers.class, *class, "{plant}");
-            let confirmed = answers.confirmation.is_some_and(|confirmation| confirmation.confirmed());
-            assert_eq!(confirmed, *class != Class::Selection, "{plant}: equal bytes need no intervention");
-            planted += 1;
-        }
-        assert_eq!(planted, places);
-    }
+    each_fault_is_told("tiny-random-qwen35", 5);
+}
+
+#[test]
+fn each_fault_of_the_demo_breaks_its_law_first_and_has_its_class() {
+    each_fault_is_told("demo-qwen35-4bit", 5);
+}
+
+#[test]
+fn each_fault_without_recurrent_layers_breaks_its_law_first_and_has_its_class() {
+    each_fault_is_told("tiny-llama", 4);
 }
 
 /// A bisect of a live arm whose blocks of 4 accept one proposal and none in turn: two rows or three are rejected, so

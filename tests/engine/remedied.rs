@@ -72,6 +72,8 @@ struct Case<'a> {
     width: usize,
     routes: &'a str,
     plants: &'a [&'a str],
+    /// Routes of plain decoding.
+    plain: &'a str,
 }
 
 fn key() -> Key {
@@ -95,7 +97,7 @@ fn found_by(case: &Case<'_>, arms: &Fake, trail: &mut TrailFile) -> Result<Width
         seed: 1,
         tokens: case.width + 1,
         prefill_chunk: 512,
-        plain: Routes::default(),
+        plain: case.plain.parse().unwrap(),
         rewind: Rewind::KeepStates,
         plants: case.plants.iter().map(|plant| plant.parse().unwrap()).collect(),
     };
@@ -120,7 +122,7 @@ fn found_by(case: &Case<'_>, arms: &Fake, trail: &mut TrailFile) -> Result<Width
 }
 
 fn found(model: &str, width: usize, routes: &str, plants: &[&str]) -> WidthRemedy {
-    let case = Case { model, width, routes, plants };
+    let case = Case { model, width, routes, plants, plain: "" };
     let found = found_by(&case, &Fake::default(), &mut TrailFile::in_memory(key())).unwrap();
     assert!(found.probes < 40, "{} probes", found.probes);
     found
@@ -191,7 +193,7 @@ fn one_layer_alone_is_the_cheaper_setting() {
 #[test]
 fn nothing_to_cure_takes_one_probe() {
     let arms = Fake::default();
-    let case = Case { model: LLAMA, width: 3, routes: "", plants: &[] };
+    let case = Case { model: LLAMA, width: 3, routes: "", plants: &[], plain: "" };
     let found = found_by(&case, &arms, &mut TrailFile::in_memory(key())).unwrap();
     assert_eq!((found.ending, found.probes, found.looks), (Ending::NothingToCure, 1, 0));
     assert_eq!((chosen(&found), arms.ran.borrow().len()), (Some(("", "")), 0));
@@ -231,7 +233,7 @@ fn what_no_route_cures_is_said() {
 #[test]
 fn a_measured_difference_decides_where_it_is_more_than_noise() {
     let plants = ["op=gate_proj,rows>=4,ulp=64"];
-    let case = Case { model: LLAMA, width: 5, routes: "", plants: &plants };
+    let case = Case { model: LLAMA, width: 5, routes: "", plants: &plants, plain: "" };
     let by = |ratios: &[f64]| {
         let arms = Fake { ratios: ratios.to_vec(), ..Fake::default() };
         let found = found_by(&case, &arms, &mut TrailFile::in_memory(key())).unwrap();
@@ -248,7 +250,7 @@ fn an_interrupted_search_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trail.jsonl");
     let plants = ["op=gate_proj,rows>=3,ulp=64,side=both"];
-    let case = Case { model: LLAMA, width: 4, routes: "", plants: &plants };
+    let case = Case { model: LLAMA, width: 4, routes: "", plants: &plants, plain: "" };
     let broken = Fake { fails_after: Some(2), ..Fake::default() };
     let stopped = found_by(&case, &broken, &mut TrailFile::open(&path, key()).unwrap()).unwrap_err();
     assert!(stopped.to_string().contains("the power failed"), "{stopped}");
@@ -303,7 +305,7 @@ fn what_only_both_sides_cure_is_their_choice() {
 #[test]
 fn a_faster_setting_of_both_sides_wins_only_where_it_is_allowed() {
     let plants = ["op=gate_proj,rows>=4,ulp=64,side=both"];
-    let case = Case { model: LLAMA, width: 5, routes: "", plants: &plants };
+    let case = Case { model: LLAMA, width: 5, routes: "", plants: &plants, plain: "" };
     let by = |allow_both| {
         // By operation, one row a call, the whole group, both sides; then what was asked for.
         let arms = Fake { ratios: vec![0.8, 0.7, 0.6, 1.5, 1.9], allow_both, ..Fake::default() };
@@ -332,4 +334,19 @@ fn a_faster_setting_of_both_sides_wins_only_where_it_is_allowed() {
         "{:?}",
         both.flag()
     );
+}
+
+#[test]
+fn blocks_pad_where_plain_decoding_was_asked_to() {
+    let plants = ["op=gate_proj,rows>=4,ulp=64,side=both"];
+    let case = Case { model: LLAMA, width: 3, routes: "", plants: &plants, plain: "linear=padded:4" };
+    let found = found_by(&case, &Fake::default(), &mut TrailFile::in_memory(key())).unwrap();
+    assert_eq!((found.ending, named(&found)), (Ending::Exact, vec!["gate_proj"]));
+    assert_eq!(chosen(&found), Some(("gate_proj=padded:4", "linear=padded:4")));
+    let best = &found.candidates[0];
+    assert_eq!((best.kind, best.run.as_ref().unwrap().rows), (Kind::ByOperation, (0, 9)));
+    // Three rows on both sides are below the dispatch, and plain decoding is not what was asked for.
+    let both = both_sides(&found);
+    assert_eq!(both.plain, "linear=padded:4,gate_proj=padded:3");
+    assert!(both.exact());
 }

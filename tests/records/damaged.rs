@@ -47,6 +47,7 @@ fn damaged_results_are_refused_or_shown() {
         ("reports/demo-cpu/data/sweep", "journal.jsonl"),
         ("reports/demo-cpu/data", "op-parity.json"),
         ("reports/demo-cpu/data", "probe.json"),
+        ("reports/demo-cpu/data/remedy-chunked", "remedy.json"),
         ("reports/planted-cpu/data/bisect", "bisect.json"),
     ];
     let (mut shown, mut refused) = (0, 0);

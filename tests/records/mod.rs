@@ -7,6 +7,7 @@ mod damaged;
 mod hostile;
 mod made;
 mod numbers;
+mod remedied;
 
 use crate::kit::{Ran, exactness};
 use std::fs;

@@ -1,7 +1,7 @@
 //! The place that a bisect named, with its proof; and the remedy.
 
 use super::document::{Block, Document, Section};
-use crate::records::Kind;
+use super::remedy;
 use crate::records::explore;
 use crate::records::gather::{From, Gathered};
 use crate::records::pictures::layers;
@@ -28,14 +28,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
                     operation is named";
         blocks.push(Block::missing(says));
     }
-    let remedies =
-        all.inputs.iter().filter(|input| input.kind == Kind::Remedy).map(|input| input.name.as_str());
-    let remedies: Vec<&str> = remedies.collect();
-    blocks.push(Block::missing(if remedies.is_empty() {
-        "the cheapest exact setting: no remedy is among the inputs".to_owned()
-    } else {
-        format!("the cheapest exact setting: this version does not read {}", remedies.join(", "))
-    }));
+    blocks.extend(remedy::blocks(all));
     Section::new("cause", "Cause and remedy", blocks)
 }
 

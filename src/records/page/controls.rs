@@ -110,25 +110,16 @@ fn what_is_decoded(run: &Run) -> String {
 /// Faults that were put in on purpose stand before anything that they explain.
 fn plants(all: &Gathered) -> Option<Block> {
     let runs = all.experiments.iter().flat_map(|one| &one.runs);
-    let told = runs.filter_map(|run| {
-        let command = run.header.command.as_ref()?;
-        let plants = planted(command);
-        (!plants.is_empty())
-            .then(|| format!("{}: a fault was planted on purpose: {}.", run.file, plants.join("; ")))
-    });
-    let swept = all.sweeps.iter().filter(|one| !one.result.header.definition.plants.is_empty());
-    let swept = swept.map(|one| {
-        format!(
-            "{}: a fault was planted on purpose: {}.",
-            one.file,
-            one.result.header.definition.plants.join("; ")
-        )
-    });
-    let walked = all.bisects.iter().filter(|one| !one.result.question.planted.is_empty());
-    let walked = walked.map(|one| {
-        format!("{}: a fault was planted on purpose: {}.", one.file, one.result.question.planted.join("; "))
-    });
-    let items: Vec<String> = told.chain(swept).chain(walked).collect();
+    let runs = runs.map(|run| (&run.file, planted(run.header.command.as_deref().unwrap_or_default())));
+    let sweeps = all.sweeps.iter().map(|one| (&one.file, one.result.header.definition.plants.clone()));
+    let bisects = all.bisects.iter().map(|one| (&one.file, one.result.question.planted.clone()));
+    let remedies = all.remedies.iter().map(|one| (&one.file, one.result.planted.clone()));
+    let probes = all.probes.iter().map(|one| (&one.file, one.result.planted.clone()));
+    let told = runs.chain(sweeps).chain(bisects).chain(remedies).chain(probes);
+    let told = told.filter(|(_, plants)| !plants.is_empty());
+    let items: Vec<String> = told
+        .map(|(file, plants)| format!("{file}: a fault was planted on purpose: {}.", plants.join("; ")))
+        .collect();
     (!items.is_empty()).then_some(Block::List { items })
 }
 

@@ -5,6 +5,7 @@ use crate::records::experiment::Experiment;
 use crate::records::gather::{From, Gathered};
 use crate::results::Table;
 use crate::results::bisect::Bisected;
+use crate::results::remedy::{Candidate, Remedy, WidthRemedy};
 use crate::results::stored::{Arm, Bench, Judgement, Pairing};
 
 /// Rows of a heat map that are written out.
@@ -51,6 +52,7 @@ pub fn table(all: &Gathered) -> Table {
         }
     }
     all.bisects.iter().for_each(|one| rows.bisect(one));
+    all.remedies.iter().for_each(|one| rows.remedy(one));
     for one in &all.probes {
         for line in &one.result.widths {
             rows.add(&one.file, &format!("width {}", line.key.width), "verdict", line.probed.outcome.word());
@@ -158,6 +160,60 @@ impl Rows {
             for (layer, bytes) in row.layers.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
                 add(&place, &format!("layer {layer}: bytes that differ"), bytes.to_string());
             }
+        }
+    }
+
+    fn remedy(&mut self, one: &From<Remedy>) {
+        for width in &one.result.widths {
+            let subject = format!("remedy, width {}", width.width);
+            let mut add = |quantity: &str, value: &str| self.add(&one.file, &subject, quantity, value);
+            add("ending", &width.ending.to_string());
+            add("choice", width.choice.as_deref().unwrap_or_default());
+            add("probes", &width.probes.to_string());
+            add("passes with every input made equal", &width.looks.to_string());
+            if let Some(plain) = &width.plain {
+                add("plain tokens per second, median", &plain.plain.to_string());
+                add("resolution floor", &plain.floor.to_string());
+                add("drift", &plain.drift.to_string());
+            }
+            self.named(&one.file, width);
+            for tried in std::iter::once(&width.requested).chain(&width.candidates) {
+                self.tried(&one.file, width.width, tried);
+            }
+        }
+    }
+
+    fn named(&mut self, file: &str, width: &WidthRemedy) {
+        for named in &width.named {
+            let subject = format!("width {}, {}", width.width, named.op);
+            let layers: Vec<String> = named.layers.iter().map(ToString::to_string).collect();
+            self.add(file, &subject, "layers that differ", &layers.join(" "));
+            self.add(file, &subject, "rows that differ", &named.rows.to_string());
+            let parity = named.parity.map(|rows| rows.to_string()).unwrap_or_default();
+            self.add(file, &subject, "op parity: rows", &parity);
+            self.add(file, &subject, "routes that agree", &named.equal.join(", "));
+            self.add(file, &subject, "routes that differ", &named.unequal.join(", "));
+        }
+    }
+
+    fn tried(&mut self, file: &str, width: u64, tried: &Candidate) {
+        let routes = if tried.routes.is_empty() { "the defaults" } else { &tried.routes };
+        let subject = format!("width {width}, {} ({routes})", tried.kind);
+        let mut add = |quantity: &str, value: &str| self.add(file, &subject, quantity, value);
+        add("calls", &tried.calls.to_string());
+        add("probe", tried.probed.outcome.word());
+        if let Some(run) = &tried.run {
+            add("run: verdict", &run.verdict);
+            add("run: rows with other bytes", &run.rows.0.to_string());
+            add("run: rows compared", &run.rows.1.to_string());
+            add("run: tokens", &run.tokens.to_string());
+            add("run: file", &run.file);
+        }
+        if let Some(measured) = &tried.measured {
+            add("tokens per second, median", &measured.tokens_per_second.to_string());
+            add("times plain decoding", &measured.ratio.to_string());
+            add("resolved", if measured.resolved { "yes" } else { "no" });
+            add("accepted", &measured.accepted.map(|share| share.to_string()).unwrap_or_default());
         }
     }
 

@@ -1,58 +1,95 @@
-//! What computed, and on what: as the transcripts' headers say it, each different machine once.
+//! What computed, and on what: as headers and results say it, each different machine once. A program that is not named
+//! is said not to be recorded: the engine is part of what is measured.
 
 use super::document::{Block, Section, sources};
 use crate::records::experiment::Run;
-use crate::records::gather::Gathered;
+use crate::records::gather::{From, Gathered};
 use crate::results::Table;
+use crate::results::stored::Probe;
+use crate::results::sweep::Journal;
 use crate::transcript::Header;
+
+/// What stands where no version of the program is known.
+const UNKNOWN: &str = "not recorded";
 
 /// The section.
 #[must_use]
 pub fn section(all: &Gathered) -> Section {
-    let mut kinds: Vec<(Vec<[String; 2]>, Vec<&Run>)> = Vec::new();
-    for run in all.experiments.iter().flat_map(|one| &one.runs) {
-        let facts = facts(&run.header);
-        match kinds.iter_mut().find(|(known, _)| *known == facts) {
-            Some((_, runs)) => runs.push(run),
-            None => kinds.push((facts, vec![run])),
-        }
-    }
-    let mut blocks: Vec<Block> = Vec::new();
-    for (facts, runs) in kinds {
-        let files = sources(runs.iter().map(|run| run.file.as_str()));
-        if facts.is_empty() {
-            blocks.push(Block::missing(format!(
-                "machine, library and model of {}: its headers do not say",
-                files.join(", ")
-            )));
-            continue;
-        }
-        let mut table = Table::new().text("what").text("as recorded");
-        for fact in facts {
-            table.row(fact);
-        }
-        blocks.push(Block::table(table, files));
-    }
-    blocks.extend(swept(all));
-    blocks.extend(all.bisects.iter().map(|one| {
-        let mut table = Table::new().text("what").text("as recorded");
-        table.row(["model", &one.result.model]);
-        table.row(["library, device and program", &one.result.machine]);
-        Block::table(table, vec![one.file.clone()])
+    let runs = all.experiments.iter().flat_map(|one| &one.runs);
+    let mut said: Vec<Said> = runs.map(recorded).collect();
+    said.extend(all.sweeps.iter().map(swept));
+    said.extend(all.bisects.iter().map(|one| {
+        let facts =
+            vec![fact("model", &one.result.model), fact("library, device and program", &one.result.machine)];
+        Said { facts, file: &one.file }
     }));
+    said.extend(all.remedies.iter().map(|one| {
+        let program = trail_program(all, &one.file);
+        let facts =
+            vec![fact("model", &one.result.model), fact("library and device", &one.result.machine), program];
+        Said { facts, file: &one.file }
+    }));
+    said.extend(all.probes.iter().map(probed));
+    said.extend(all.parities.iter().map(|one| {
+        let subject = one.result.subject.as_ref();
+        let facts = subject.map(|subject| vec![fact("operations of", subject), fact("program", UNKNOWN)]);
+        Said { facts: facts.unwrap_or_default(), file: &one.file }
+    }));
+    let mut blocks: Vec<Block> =
+        grouped(said).into_iter().map(|(facts, files)| block(facts, files)).collect();
     if blocks.is_empty() {
         blocks.push(Block::missing("machine and build: no input says on what it ran"));
     }
     Section::new("machine", "Machine and build", blocks)
 }
 
+type Fact = [String; 2];
+
+/// What one file says.
+struct Said<'a> {
+    facts: Vec<Fact>,
+    file: &'a str,
+}
+
+fn fact(what: &str, value: &str) -> Fact {
+    [what.to_owned(), value.to_owned()]
+}
+
+/// Files that say the same, in the order in which each machine first appears.
+fn grouped(said: Vec<Said<'_>>) -> Vec<(Vec<Fact>, Vec<&str>)> {
+    let mut kinds: Vec<(Vec<Fact>, Vec<&str>)> = Vec::new();
+    for Said { facts, file } in said {
+        match kinds.iter_mut().find(|(known, _)| *known == facts) {
+            Some((_, files)) => files.push(file),
+            None => kinds.push((facts, vec![file])),
+        }
+    }
+    kinds
+}
+
+fn block(facts: Vec<Fact>, files: Vec<&str>) -> Block {
+    let files = sources(files.into_iter());
+    if facts.is_empty() {
+        return Block::missing(format!(
+            "machine, library and program of {}: it does not say",
+            files.join(", ")
+        ));
+    }
+    let mut table = Table::new().text("what").text("as recorded");
+    for fact in facts {
+        table.row(fact);
+    }
+    Block::table(table, files)
+}
+
 /// What a header says of machine, library, model and program.
-fn facts(header: &Header) -> Vec<[String; 2]> {
-    let mut facts: Vec<[String; 2]> = Vec::new();
+fn recorded(run: &Run) -> Said<'_> {
+    let header: &Header = &run.header;
+    let mut facts: Vec<Fact> = Vec::new();
     let mut add = |what: &str, parts: &[Option<String>]| {
-        let known: Vec<String> = parts.iter().flatten().filter(|part| !part.is_empty()).cloned().collect();
+        let known = known(parts);
         if !known.is_empty() {
-            facts.push([what.to_owned(), known.join(", ")]);
+            facts.push([what.to_owned(), known]);
         }
     };
     let model = header.model.clone().unwrap_or_default();
@@ -64,22 +101,51 @@ fn facts(header: &Header) -> Vec<[String; 2]> {
     add("device", &[backend.device, backend.driver.map(|driver| format!("driver {driver}"))]);
     add("host", &[host.os, host.arch, host.cpu, host.cores.map(|cores| format!("{cores} logical cores"))]);
     add("imported from", &[header.source.as_ref().and_then(|source| source.log.clone())]);
-    facts
+    if !facts.is_empty() {
+        facts.push(fact("program", header.program.as_deref().unwrap_or(UNKNOWN)));
+    }
+    Said { facts, file: &run.file }
 }
 
-/// Sweeps carry the same in their definition, with the version of the program.
-fn swept(all: &Gathered) -> Vec<Block> {
-    let table = |one: &crate::records::gather::From<crate::results::sweep::Journal>| {
-        let definition = &one.result.header.definition;
-        let mut table = Table::new().text("what").text("as recorded");
-        let known =
-            |parts: [&Option<String>; 3]| parts.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-        let (model, backend) = (&definition.model, &definition.backend);
-        table.row(["model", &known([&model.name, &model.quantization, &model.dtype])]);
-        table.row(["model digest", model.digest.as_deref().unwrap_or("not known")]);
-        table.row(["library and device", &known([&backend.name, &backend.version, &backend.device])]);
-        table.row(["program", &format!("exactness {}", definition.program)]);
-        Block::table(table, vec![one.file.clone()])
-    };
-    all.sweeps.iter().map(table).collect()
+fn known(parts: &[Option<String>]) -> String {
+    let known = parts.iter().flatten().filter(|part| !part.is_empty());
+    known.cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// Sweeps carry the same in their definition.
+fn swept(one: &From<Journal>) -> Said<'_> {
+    let definition = &one.result.header.definition;
+    let (model, backend) = (definition.model.clone(), definition.backend.clone());
+    let digest = model.digest.as_deref().unwrap_or("not known");
+    let facts = vec![
+        fact("model", &known(&[model.name, model.quantization, model.dtype])),
+        fact("model digest", digest),
+        fact("library and device", &known(&[backend.name, backend.version, backend.device])),
+        fact("program", &format!("exactness {}", definition.program)),
+    ];
+    Said { facts, file: &one.file }
+}
+
+/// A probe's verdicts carry it in their keys; all of one command have the same.
+fn probed(one: &From<Probe>) -> Said<'_> {
+    let key = one.result.widths.first().map(|line| &line.key);
+    let facts = key.map(|key| {
+        vec![
+            fact("model", &format!("{}, activations {}", one.result.model, key.dtype)),
+            fact("model digest", &key.model),
+            fact("library and device", &format!("{} {}, {}", key.backend, key.version, key.device)),
+            fact("program", &format!("exactness {}", key.program)),
+        ]
+    });
+    Said { facts: facts.unwrap_or_default(), file: &one.file }
+}
+
+/// The program that wrote the trail beside a result.
+fn trail_program(all: &Gathered, file: &str) -> Fact {
+    let folder = |name: &str| name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let beside = all.trails.iter().find(|trail| folder(&trail.file) == folder(file));
+    beside.map_or_else(
+        || fact("program", UNKNOWN),
+        |trail| fact("program", &format!("exactness {} ({})", trail.result.program, trail.file)),
+    )
 }

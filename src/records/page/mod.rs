@@ -12,6 +12,7 @@ pub mod document;
 pub mod kernels;
 pub mod limits;
 pub mod machine;
+pub mod remedy;
 pub mod repeat;
 pub mod ruled;
 pub mod speed;

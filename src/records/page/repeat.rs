@@ -2,15 +2,19 @@
 
 use super::document::{Block, Section};
 use crate::records::Settings;
+use crate::records::experiment::Run;
 use crate::records::gather::Gathered;
 use crate::results::quoted::quoted;
+use crate::transcript::Header;
 
 /// The section.
 #[must_use]
 pub fn section(all: &Gathered, settings: &Settings) -> Section {
     let mut blocks = vec![Block::text(
-        "With exactness built as its README says, on the machine and library named above, in an empty folder. Digests of streams \
-         and rows, laws and verdicts should come out the same on the same kernels; times will not.",
+        "In an empty folder, on the machine and library named above, with REPOSITORY set to a clone in which cargo build --release \
+         was run. Digests of streams, rows and states, laws, verdicts, named places and chosen routes come out the same on the \
+         same kernels. Times, speeds, moments and the host's name do not, nor do the digests of files, which have them inside. \
+         The clone's harness/repeat.py runs these lines in a folder and says what came out the same.",
     )];
     let commands = commands(all, settings);
     if commands.is_empty() {
@@ -23,25 +27,40 @@ pub fn section(all: &Gathered, settings: &Settings) -> Section {
     Section::new("repeat", "Repeat", blocks)
 }
 
-/// Recorded command lines in order of the files, each once, and the record of what they make.
+/// Recorded command lines, runs in the order in which they started, each once, and the record of what they make.
 fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
-    let runs = all.experiments.iter().flat_map(|one| &one.runs);
-    let recorded = runs.filter_map(|run| run.header.command.as_ref()).map(|words| quoted(words));
+    let mut runs: Vec<&Run> = all.experiments.iter().flat_map(|one| &one.runs).collect();
+    // A later command may read what an earlier one wrote.
+    runs.sort_by_key(|run| (&run.header.started, &run.file));
+    let recorded = runs.iter().filter_map(|run| ran(&run.header));
     let parities = all.parities.iter().map(|one| printed(&one.result.command, &one.file));
     let probes = all.probes.iter().map(|one| printed(&one.result.command, &one.file));
     let bisects = all.bisects.iter().map(|one| quoted(&one.result.command));
+    let remedies = all.remedies.iter().map(|one| quoted(&one.result.command));
     let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
     let mut told: Vec<String> = settings.commands.clone();
-    for command in recorded.chain(bisects).chain(parities).chain(probes).chain(sweeps) {
+    for command in recorded.chain(bisects).chain(remedies).chain(parities).chain(probes).chain(sweeps) {
         if !command.is_empty() && !told.contains(&command) {
             told.push(command);
         }
     }
     if !told.is_empty() {
-        told.insert(0, "exactness doctor".to_owned());
+        let start =
+            ["export PATH=\"$REPOSITORY/target/release:$PATH\"", "exactness doctor"].map(str::to_owned);
+        told.splice(0..0, start);
         told.push("exactness report . --out record".to_owned());
     }
     told
+}
+
+/// A run's command line; an imported one is another program's, on a machine that need not be there.
+fn ran(header: &Header) -> Option<String> {
+    let words = quoted(header.command.as_ref()?);
+    Some(if header.source.is_some() && !words.is_empty() {
+        format!("# recorded there: {words}")
+    } else {
+        words
+    })
 }
 
 /// A command line whose result went to standard output has to say where.

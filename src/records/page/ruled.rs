@@ -92,5 +92,11 @@ fn is_exact(arm: &Arm) -> bool {
 }
 
 fn names(arms: &[&Arm]) -> String {
-    arms.iter().map(|arm| arm.arm.as_str()).collect::<Vec<_>>().join(", ")
+    let mut names: Vec<&str> = Vec::new();
+    for arm in arms.iter().map(|arm| arm.arm.as_str()) {
+        if !names.contains(&arm) {
+            names.push(arm);
+        }
+    }
+    names.join(", ")
 }

@@ -4,7 +4,7 @@ use super::document::{Block, Document, Section};
 use crate::records::gather::{From, Gathered};
 use crate::records::pictures::speed as picture;
 use crate::results::Table;
-use crate::results::bench::{ArmSpeed, Speed};
+use crate::results::bench::{ArmSpeed, Speed, restless};
 use crate::results::stored::Bench;
 
 /// The section.
@@ -66,9 +66,14 @@ fn table(bench: &Bench) -> Table {
 }
 
 fn sentence(bench: &Bench) -> String {
+    let told = if restless(bench.floor, bench.drift) {
+        " The machine's speed changed while it was measured: these numbers are rough."
+    } else {
+        ""
+    };
     format!(
         "Brackets: plain decoding ran {} times, before and after the arms. Its spread, the resolution floor, is {:.1} %; its last \
-         runs against its first: {:+.1} %. A smaller difference than the floor is unresolved. The verdict is about the text.",
+         runs against its first: {:+.1} %. A smaller difference than the floor is unresolved. The verdict is about the text.{told}",
         bench.classic.tokens_per_second.len(),
         bench.floor * 100.0,
         bench.drift * 100.0

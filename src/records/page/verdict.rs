@@ -75,6 +75,15 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
         let extent = format!("{} widths probed", one.result.widths.len());
         Ending { of: one.file.clone(), word: one.result.verdict.clone(), extent, weight }
     }));
+    found.extend(all.remedies.iter().map(|one| {
+        let weight = match one.result.exit_code() {
+            0 => 1,
+            1 => 11,
+            _ => 20,
+        };
+        let word = one.result.ending.to_string();
+        Ending { of: one.file.clone(), word, extent: within(&one.result.summary()), weight }
+    }));
     found
 }
 

@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 pub const STYLE: &str = "\
 .xg{fill:#fbfbf9}.xi{fill:#1c1c1a}.xs{fill:#595853}.xl{stroke:#d9d8d2;fill:none}.xa{stroke:#85847f;fill:none}\
 .xe{fill:#dfded8}.xu{fill:#f1f0ec;stroke:#b3b2ac;stroke-width:.6}.xb{fill:#2a6fba}.xc{fill:#c23b22}.xk{fill:#2f7d4f}.xr{fill:none;stroke:#85847f}\
-.xf{fill:#cfe3d5}.xm{stroke:#1c1c1a;fill:none}\
+.xf{fill:#cfe3d5}.xm{stroke:#1c1c1a;fill:none}.xh{fill:#1c1c1a;stroke:#fbfbf9;stroke-width:3px;paint-order:stroke}\
 @media(prefers-color-scheme:dark){\
 .xg{fill:#191a1c}.xi{fill:#ececea}.xs{fill:#b5b4af}.xl{stroke:#3b3c3f;fill:none}.xa{stroke:#8e8d88;fill:none}\
 .xe{fill:#3a3c40}.xu{fill:#232427;stroke:#6d6c68;stroke-width:.6}.xb{fill:#62a5ee}.xc{fill:#f47c63}.xk{fill:#62bd87}.xr{fill:none;stroke:#8e8d88}\
-.xf{fill:#2b4434}.xm{stroke:#ececea;fill:none}}\
+.xf{fill:#2b4434}.xm{stroke:#ececea;fill:none}.xh{fill:#ececea;stroke:#191a1c}}\
 text{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}";
 
 /// A rectangle: left, top, width, height.

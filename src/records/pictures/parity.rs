@@ -63,7 +63,9 @@ fn name(line: &ParityLine) -> String {
     let route = if route == "whole" { String::new() } else { format!("={route}") };
     let mode = line.cell("mode");
     let mode = if mode == "–" { String::new() } else { format!(" {mode}") };
-    format!("{}{route} {}{mode} {}", line.cell("operation"), line.cell("dtype"), line.cell("shape"))
+    let at = line.cell("at");
+    let at = if ["", "–"].contains(&at) { String::new() } else { format!(" at {at}") };
+    format!("{}{route} {}{mode} {}{at}", line.cell("operation"), line.cell("dtype"), line.cell("shape"))
 }
 
 fn one(canvas: &mut Canvas, top: f64, line: &ParityLine, scale: &Scale) {

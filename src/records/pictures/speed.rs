@@ -83,7 +83,8 @@ fn ratios(canvas: &mut Canvas, bench: &Bench) {
         if !arm.resolved {
             canvas.dot("xg", (x, panel.y(arm.ratio)), 2.5);
         }
-        canvas.text("xi", (x + 9.0, panel.y(arm.ratio) + 4.0), Anchor::Start, &format!("{:.2}", arm.ratio));
+        // Over the lines and the band, which would cross the digits.
+        canvas.text("xh", (x + 9.0, panel.y(arm.ratio) + 4.0), Anchor::Start, &format!("{:.2}", arm.ratio));
         canvas.text("xs", (x, BOTTOM + 18.0), Anchor::Middle, &arm.width.to_string());
     }
     canvas.text(
@@ -103,7 +104,7 @@ fn accepted(canvas: &mut Canvas, bench: &Bench) {
         let Some(share) = share(bench, arm.width) else { continue };
         let top = panel.y(share);
         canvas.cell("xk", (x - 11.0, top, 22.0, BOTTOM - top), "");
-        canvas.text("xi", (x, top - 5.0), Anchor::Middle, &format!("{:.0}", share * 100.0));
+        canvas.text("xh", (x, top - 5.0), Anchor::Middle, &format!("{:.0}", share * 100.0));
     }
     canvas.text("xs", (panel.left, BOTTOM + 40.0), Anchor::Start, "width");
 }

@@ -234,7 +234,7 @@ impl Candidate {
 }
 
 /// What was found for one width.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WidthRemedy {
     /// Rows of a block.
     pub width: u64,
@@ -263,7 +263,7 @@ pub struct WidthRemedy {
 }
 
 /// What `remedy` found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Remedy {
     /// [`REMEDY_VERSION`].
     pub version: u32,

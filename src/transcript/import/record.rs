@@ -94,6 +94,7 @@ impl Extras {
             routes: None,
             host: None,
             backend: None,
+            program: None,
             command: None,
             started: None,
             seed: None,

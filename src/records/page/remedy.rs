@@ -1,0 +1,77 @@
+//! The cheapest exact setting of each width: what was asked, what parts, what was tried and proven, the options, and
+//! the line to take. The sentences and tables are those of the result itself, so that a record and the command's own
+//! output cannot say different things.
+
+use super::document::Block;
+use crate::records::gather::{From, Gathered};
+use crate::results::Table;
+use crate::results::remedy::{Remedy, WidthRemedy};
+
+/// The blocks of all remedies.
+#[must_use]
+pub fn blocks(all: &Gathered) -> Vec<Block> {
+    if all.remedies.is_empty() {
+        let says = "the cheapest exact setting: no remedy.json is among the inputs (exactness remedy)";
+        return vec![Block::missing(says)];
+    }
+    all.remedies.iter().flat_map(one).collect()
+}
+
+fn one(remedy: &From<Remedy>) -> Vec<Block> {
+    let Remedy { model, requested, planted, widths, .. } = &remedy.result;
+    let list: Vec<String> = widths.iter().map(|one| one.width.to_string()).collect();
+    let routes = if requested.is_empty() { "the defaults" } else { requested.as_str() };
+    let faults = if planted.is_empty() { String::new() } else { format!(", planted {}", planted.join("; ")) };
+    let plural = if list.len() == 1 { "" } else { "s" };
+    let asked = format!("Asked: {model}, width{plural} {}, blocks under {routes}{faults}.", list.join(", "));
+    let mut blocks = vec![
+        Block::Heading { text: format!("The cheapest exact setting ({})", remedy.file) },
+        Block::List {
+            items: vec![
+                asked,
+                format!("Found: {}.", remedy.result.summary().trim_start_matches("verdict: ")),
+            ],
+        },
+    ];
+    blocks.extend(widths.iter().flat_map(|one| width(one, &remedy.file)));
+    blocks
+}
+
+fn width(one: &WidthRemedy, file: &str) -> Vec<Block> {
+    let mut blocks = vec![Block::text(one.found())];
+    let tables = [one.named_table(), one.candidates_table(), one.options_table()];
+    blocks.extend(tables.into_iter().filter(|table| !table.is_empty()).map(|table| said(table, file)));
+    let mut items = one.sentences();
+    items.extend(extent(one));
+    items.extend(std::iter::once(&one.requested).chain(&one.candidates).filter_map(|tried| {
+        let (run, routes) =
+            (tried.run.as_ref()?, Some(tried.routes.as_str()).filter(|text| !text.is_empty()));
+        Some(format!("The run under {} was recorded in {}.", routes.unwrap_or("the defaults"), run.file))
+    }));
+    items.push(one.flag().map_or_else(
+        || format!("Width {}: no setting to take.", one.width),
+        |flag| format!("The line to take: {flag}."),
+    ));
+    blocks.push(Block::List { items });
+    blocks
+}
+
+fn said(table: Table, file: &str) -> Block {
+    Block::table(table, vec![file.to_owned()])
+}
+
+/// The positions that the proof speaks of, and what it cannot see.
+fn extent(one: &WidthRemedy) -> Vec<String> {
+    let proof = one.candidates.iter().find(|tried| tried.exact()).unwrap_or(&one.requested);
+    let seeds: Vec<String> = proof.probed.seeds.iter().map(ToString::to_string).collect();
+    let covered = proof.probed.covered.map(|(from, to)| {
+        format!(
+            "The probes speak of positions {from}..{to} and inputs {}, and of no others.",
+            seeds.join(", ")
+        )
+    });
+    let uncovered = proof.probed.uncovered.iter().map(|more| {
+        format!("Not covered at width {}, {}: {} ({}).", one.width, more.begins, more.hazard, more.source)
+    });
+    covered.into_iter().chain(uncovered).collect()
+}
