@@ -154,10 +154,13 @@ fn scan<E>(
         return Ok(scan);
     }
     let last = flip.map_or(compared.common.saturating_sub(1), |parting| parting.index);
+    let widths = arm.widths();
+    let flip_width = flip.and_then(|parting| widths.get(parting.index).copied().flatten());
     let pairs = reference.rows(last).into_iter().zip(arm.rows(last)).enumerate();
     for (index, pair) in pairs {
         let (Some(left), Some(right)) = pair else { continue };
-        let rows = RowPair { reference: left, arm: right };
+        let narrower = widths.get(index).copied().flatten() < flip_width;
+        let rows = RowPair { reference: left, arm: right, narrower };
         let raw = if scan.wants_bytes(index, &rows) { read(&rows)? } else { None };
         let bytes = raw.as_ref().map(|(left, right)| BytePair { reference: left, arm: right });
         let is_first = scan.add(index, &rows, bytes).is_some();

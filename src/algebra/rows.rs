@@ -18,6 +18,8 @@ pub struct RowPair<'a> {
     pub reference: &'a Row,
     /// The arm's row.
     pub arm: &'a Row,
+    /// The arm's block has fewer rows than that of the flip: it may have taken other kernels.
+    pub narrower: bool,
 }
 
 /// The raw bytes of one row in both arms.
@@ -175,6 +177,8 @@ impl Scan {
         let arm = pair(rows.arm, bytes.map(|bytes| bytes.arm));
         if self.flip_index == Some(index) {
             self.take_flip(rows, bytes, (reference, arm), same);
+        } else if same == Some(true) && rows.narrower {
+            // That fewer rows change nothing says nothing of what more rows do.
         } else if let (Some(reference), Some(arm)) = (reference, arm) {
             self.flip.scale.add(index, reference, arm);
         } else if same == Some(true) && self.pair.is_some() {
@@ -244,10 +248,14 @@ mod tests {
     }
 
     fn add(scan: &mut Scan, index: usize, reference: &[f32], arm: &[f32]) {
+        add_of(scan, index, false, (reference, arm));
+    }
+
+    fn add_of(scan: &mut Scan, index: usize, narrower: bool, (reference, arm): (&[f32], &[f32])) {
         let ((left, a), (right, b)) = (row(reference), row(arm));
         scan.add(
             index,
-            &RowPair { reference: &left, arm: &right },
+            &RowPair { reference: &left, arm: &right, narrower },
             Some(BytePair { reference: &a, arm: &b }),
         );
     }
@@ -273,6 +281,21 @@ mod tests {
         assert_eq!(scan.flip.scale.rows, 40);
         assert!((scan.flip.scale.largest - 0.25).abs() < 1e-9);
         assert_eq!(scan.flip.judge().verdict.word(), "structural");
+    }
+
+    #[test]
+    fn equal_rows_of_narrower_blocks_are_no_scale_and_differing_ones_are() {
+        let judged = |narrower: bool, before: [f32; 2]| {
+            let mut scan = Scan::new(Some((40, Some((1, 0)))));
+            for index in 0..40 {
+                add_of(&mut scan, index, narrower, (&[1.0, 2.0], &before));
+            }
+            add(&mut scan, 40, &[1.0, 1.125], &[1.125, 1.0]);
+            scan.flip.judge().verdict.word()
+        };
+        assert_eq!(judged(false, [1.0, 2.0]), "structural");
+        assert_eq!(judged(true, [1.0, 2.0]), "undecided");
+        assert_eq!(judged(true, [1.25, 2.0]), "near tie");
     }
 
     proptest! {

@@ -130,6 +130,17 @@ impl<'a> Side<'a> {
         })
     }
 
+    /// Rows of the block that chose each token of the stream; none for those of plain decoding.
+    #[must_use]
+    pub fn widths(&self) -> Vec<Option<i64>> {
+        let mut widths = Vec::new();
+        for (start, round) in self.starts() {
+            widths.resize(start.max(widths.len()), None);
+            widths.resize(start + round.emitted.len(), Some(round.width));
+        }
+        widths
+    }
+
     /// The round and row that chose the token at a stream index; none for the prefill token.
     #[must_use]
     pub fn place(&self, index: usize) -> Option<Place> {
