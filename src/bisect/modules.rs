@@ -50,15 +50,15 @@ impl Modules {
 #[cfg(test)]
 mod tests {
     use super::Modules;
-    use std::fs;
+    use crate::transcript::files::write_whole;
 
     #[test]
     fn a_list_that_comes_later_is_read_too() {
         let folder = tempfile::tempdir().unwrap();
         let mut modules = Modules::at(Some(folder.path().to_owned()));
         assert_eq!(modules.of("_Zc"), None);
-        fs::write(folder.path().join("qmm_m16.txt"), "kernel<1>\t_Za\nkernel<2>\t_Zb\n\n").unwrap();
-        fs::write(folder.path().join("qmm_m16.ptx"), "kernel<3>\t_Zc\n").unwrap();
+        write_whole(&folder.path().join("qmm_m16.txt"), b"kernel<1>\t_Za\nkernel<2>\t_Zb\n\n").unwrap();
+        write_whole(&folder.path().join("qmm_m16.ptx"), b"kernel<3>\t_Zc\n").unwrap();
         assert_eq!(modules.of("_Zb").as_deref(), Some("qmm_m16"));
         assert_eq!(modules.of("_Zc"), None);
         assert_eq!(Modules::at(None).of("_Za"), None);

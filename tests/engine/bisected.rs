@@ -12,12 +12,12 @@ use exactness::engine::drafter::DrafterSpec;
 use exactness::engine::model::TextModel;
 use exactness::engine::plant::Plant;
 use exactness::probe::dispatch::Machine;
-use exactness::results::bisect::{Class, Handled, Key};
+use exactness::results::bisect::{Class, Handled, Key, Measured};
 use mlx_rs::Dtype;
 use std::path::Path;
 
 const PROMPT: usize = 7;
-const TINY: &str = "tiny-random-qwen35";
+pub(super) const TINY: &str = "tiny-random-qwen35";
 
 pub(super) fn stage<'m>(model: &'m TextModel, routes: &str, plants: &[&str]) -> Stage<'m> {
     Stage {
@@ -39,7 +39,7 @@ pub(super) fn script(stage: &Stage<'_>, width: usize, pattern: &[usize], tokens:
     Script::pattern(ids, &stream, (pattern, width), vocabulary).unwrap()
 }
 
-fn key() -> Key {
+pub(super) fn key() -> Key {
     let text = || "test".to_owned();
     Key {
         model: text(),
@@ -61,6 +61,7 @@ pub(super) fn ask(checkpoint: &Checkpoint, all_sources: bool) -> Ask<'_> {
         live: true,
         all_sources,
         reduce: false,
+        tracer: None,
         write: None,
         progress: &|_| {},
     }
@@ -118,6 +119,23 @@ fn another_formula_of_the_delta_rule_is_named_and_confirmed_by_its_route() {
     assert_eq!(confirmation.handled, Handled::Route { routes: "layer.0.delta=chain".to_owned() });
     let after = confirmation.after.unwrap();
     assert!(after.contains("layer.1.delta.delta"), "the next source is the next layer's: {after}");
+}
+
+#[test]
+fn kernels_that_cannot_be_traced_are_said_to_be_missing_and_change_nothing_else() {
+    let (model, checkpoint) = (model(TINY), checkpoint(TINY));
+    let stage = stage(&model, "delta=chunked", &[]);
+    let script = script(&stage, 4, &[4, 2], 8);
+    let answers = |tracer| {
+        let ask = Ask { tracer, ..ask(&checkpoint, true) };
+        bisect(&stage, &script, ask, &mut TrailFile::in_memory(key())).unwrap()
+    };
+    let (with, without) = (answers(Some(Err("failed to load it"))), answers(None));
+    let why = Measured::Missing { why: "failed to load it".to_owned() };
+    assert_eq!(why.says(), "The kernels were not measured: failed to load it.");
+    assert_eq!((with.measured.clone(), without.measured.clone()), (Some(why), None));
+    assert_eq!(Answers { measured: None, ..with }, without);
+    assert!(without.sources.unwrap().sources.iter().all(|source| source.kernels.is_none()));
 }
 
 /// A copy of a checkpoint in which one weight of a matrix in bf16 is the next number.

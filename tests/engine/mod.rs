@@ -8,6 +8,7 @@ mod exported;
 mod families;
 mod gate;
 mod goldens;
+mod gpu;
 mod padded;
 mod parity;
 mod plants;

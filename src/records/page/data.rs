@@ -168,7 +168,9 @@ impl Rows {
             let subject = format!("remedy, width {}", width.width);
             let mut add = |quantity: &str, value: &str| self.add(&one.file, &subject, quantity, value);
             add("ending", &width.ending.to_string());
-            add("choice", width.choice.as_deref().unwrap_or_default());
+            let choice = width.choice.as_ref();
+            add("choice", choice.map_or("", |choice| &choice.routes));
+            add("choice, plain decoding", choice.map_or("", |choice| &choice.plain));
             add("probes", &width.probes.to_string());
             add("passes with every input made equal", &width.looks.to_string());
             if let Some(plain) = &width.plain {

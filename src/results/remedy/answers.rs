@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Version of the JSON that [`Remedy`] makes.
-pub const REMEDY_VERSION: u32 = 1;
+pub const REMEDY_VERSION: u32 = 2;
 
 /// How the search for a width ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
