@@ -13,7 +13,7 @@ pub(super) fn predict(question: &Question) -> Prediction {
         Kind::Linear { matrix: Matrix::Affine { .. }, .. } => "_qmm_t",
         Kind::Linear { matrix: Matrix::Float { .. }, .. } => "fp_qmm_t",
         Kind::AttentionBlock { .. }
-        | Kind::AttentionByRow
+        | Kind::AttentionByRow { .. }
         | Kind::AttentionCopied { .. }
         | Kind::AttentionMaterialised { .. } => "matmul, softmax, matmul",
         Kind::RowByRow | Kind::Rope | Kind::DeltaChain | Kind::Experts => "row by row",

@@ -17,7 +17,7 @@ pub(super) fn predict(chip: (u32, char), question: &Question) -> Prediction {
         Kind::Linear { matrix: Matrix::Dense, inputs, .. } => dense(chip.0, question.dtype, inputs),
         Kind::Linear { matrix, inputs, outputs } => quantized(chip, matrix, (inputs, outputs)),
         Kind::AttentionBlock { head_dim, group, before } => attention(head_dim, group, before),
-        Kind::AttentionByRow => Prediction::equal("as plain decoding", "S"),
+        Kind::AttentionByRow { .. } => Prediction::equal("as plain decoding", "S"),
         Kind::AttentionMaterialised { .. } => Prediction::changes("gemv", (2, "steel gemm"), "S"),
         Kind::RowByRow => Prediction::equal("row by row", "S"),
         Kind::DeltaChunked => Prediction::changes("one step", (1, "products over a chunk"), "formula"),

@@ -43,7 +43,12 @@ pub enum Kind {
         before: i32,
     },
     /// One fused call a row over a slice of the cache, as plain decoding makes it.
-    AttentionByRow,
+    AttentionByRow {
+        /// Width of a head.
+        head_dim: i32,
+        /// Positions before the block.
+        before: i32,
+    },
     /// One fused call a row over copies of its slices.
     AttentionCopied {
         /// Width of a head.

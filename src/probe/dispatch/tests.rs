@@ -32,7 +32,18 @@ fn what_was_measured_on_an_h200_is_what_the_table_says() {
         assert_eq!(from(H200, linear(Matrix::Dense, 2560, 8192), dtype), 2, "{dtype:?}");
     }
     assert_eq!(from(H200, Kind::RowByRow, half), 0);
-    assert_eq!(from(H200, Kind::AttentionByRow, half), 0);
+    for (dtype, head_dim, before, first) in [
+        (half, 64, 1020, 0),
+        (Dtype::Float16, 256, 1020, 0),
+        (Dtype::Float16, 64, 100, 0),
+        (Dtype::Float16, 64, 437, -1),
+    ] {
+        assert_eq!(
+            from(H200, Kind::AttentionByRow { head_dim, before }, dtype),
+            first,
+            "{dtype:?}, {before}"
+        );
+    }
     assert_eq!(from(H200, Kind::Rope, half), 0);
     for (head_dim, first) in [(64, 1), (256, 2)] {
         assert_eq!(from(H200, Kind::AttentionMaterialised { head_dim }, half), first);

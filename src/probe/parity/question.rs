@@ -84,11 +84,11 @@ fn kind(asked: &Asked<'_>, checkpoint: &Checkpoint, (route, before): (Route, usi
             let matrix = matrix(quantization(site, checkpoint));
             Kind::Linear { matrix, inputs: asked.inputs.unwrap_or(0), outputs: shape[shape.len() - 1] }
         }
-        (Group::Attention, Route::PerPosition) => Kind::AttentionByRow,
         (Group::Attention, _) => {
             let head_dim = shape[shape.len() - 1];
             let before = i32::try_from(before).unwrap_or(i32::MAX / 2);
             match route {
+                Route::PerPosition => Kind::AttentionByRow { head_dim, before },
                 Route::Contiguous => Kind::AttentionCopied { head_dim, before },
                 Route::Materialised => Kind::AttentionMaterialised { head_dim },
                 _ => {
