@@ -179,8 +179,12 @@ impl Flip {
     fn against_scale(&self, gap: f64) -> (Difference, String) {
         let Scale { rows, largest, index } = self.scale;
         if !self.scale.counts() {
-            let says =
-                format!("only {rows} earlier rows show this pair in both arms; {ENOUGH_ROWS} make a scale");
+            let counted = match rows {
+                0 => "no earlier row shows".to_owned(),
+                1 => "only 1 earlier row shows".to_owned(),
+                _ => format!("only {rows} earlier rows show"),
+            };
+            let says = format!("{counted} this pair in both arms; {ENOUGH_ROWS} make a scale");
             return (Difference::Undecided, says);
         }
         let measured =

@@ -61,8 +61,12 @@ impl Launch {
     #[must_use]
     pub fn says(&self) -> String {
         let shape = |[x, y, z]: [i32; 3]| format!("{x}×{y}×{z}");
-        let name = self.module.clone().unwrap_or_else(|| self.short());
-        format!("{name} [{} of {}]", shape(self.grid), shape(self.threads))
+        format!("{} [{} of {}]", self.word(), shape(self.grid), shape(self.threads))
+    }
+
+    /// The module's name, else the short one.
+    fn word(&self) -> String {
+        self.module.clone().unwrap_or_else(|| self.short())
     }
 }
 
@@ -95,10 +99,18 @@ impl Kernels {
     }
 }
 
+/// What was launched, without shapes; equal neighbours are counted.
+pub(super) fn names(launches: &[Launch]) -> String {
+    counted(launches.iter().map(Launch::word))
+}
+
 fn row(launches: &[Launch]) -> String {
+    counted(launches.iter().map(Launch::says))
+}
+
+fn counted(all: impl Iterator<Item = String>) -> String {
     let mut names: Vec<(String, usize)> = Vec::new();
-    for launch in launches {
-        let says = launch.says();
+    for says in all {
         match names.last_mut() {
             Some((last, times)) if *last == says => *times += 1,
             _ => names.push((says, 1)),

@@ -1,6 +1,7 @@
 //! A bisect as people read it: tables, sentences, the verdict, and a block to paste.
 
-use super::Measured;
+use super::kernels::names;
+use super::{Kernels, Launch, Measured};
 use super::answers::{Amplitude, Argument, Confirmation, Handled, Operation, RewindAnswer, StateSeen};
 use super::bisected::{Bisected, Class};
 use crate::results::{Table, quoted};
@@ -89,15 +90,27 @@ impl Bisected {
     pub fn sources_table(&self) -> Table {
         let mut table = Table::new().text("source").number("position").number("round").number("row");
         table = table.number("rows that differ").text("cured by");
-        for source in self.sources.iter().flat_map(|all| &all.sources) {
-            table.row([
+        let sources = || self.sources.iter().flat_map(|all| &all.sources);
+        let traced = sources().any(|source| source.kernels.is_some());
+        if traced {
+            table = table.text("kernels, chain").text("kernels, block");
+        }
+        for source in sources() {
+            let mut cells = vec![
                 source.site.clone(),
                 source.position.to_string(),
                 source.round.to_string(),
                 source.row.to_string(),
                 source.rows.to_string(),
                 source.handled.says(),
-            ]);
+            ];
+            if traced {
+                let names = |side: fn(&Kernels) -> &[Launch]| {
+                    source.kernels.as_ref().map_or_else(dash, |both| names(side(both)))
+                };
+                cells.extend([names(|both| &both.chain), names(|both| &both.block)]);
+            }
+            table.row(cells);
         }
         table
     }
