@@ -73,6 +73,8 @@ pub struct Flip {
     pub arm: Option<Pair>,
     /// What the pair did before.
     pub scale: Scale,
+    /// Equal rows before that are no part of the scale: their blocks had fewer rows than the flip's.
+    pub narrower: usize,
     /// The spacing of the logits' dtype at the contested logits.
     pub ulp: Option<f64>,
     /// The logits are the row's own bytes, so that no reporting quantum hides anything.
@@ -184,7 +186,12 @@ impl Flip {
                 1 => "only 1 earlier row shows".to_owned(),
                 _ => format!("only {rows} earlier rows show"),
             };
-            let says = format!("{counted} this pair in both arms; {ENOUGH_ROWS} make a scale");
+            let narrower = match self.narrower {
+                0 => String::new(),
+                1 => " (1 equal row of a narrower block is left out)".to_owned(),
+                more => format!(" ({more} equal rows of narrower blocks are left out)"),
+            };
+            let says = format!("{counted} this pair in both arms{narrower}; {ENOUGH_ROWS} make a scale");
             return (Difference::Undecided, says);
         }
         let measured =

@@ -179,6 +179,7 @@ impl Scan {
             self.take_flip(rows, bytes, (reference, arm), same);
         } else if same == Some(true) && rows.narrower {
             // That fewer rows change nothing says nothing of what more rows do.
+            self.flip.narrower += 1;
         } else if let (Some(reference), Some(arm)) = (reference, arm) {
             self.flip.scale.add(index, reference, arm);
         } else if same == Some(true) && self.pair.is_some() {

@@ -18,6 +18,7 @@ use crate::probe::hazards::About;
 use crate::probe::memo::Memo;
 use crate::probe::walk::{Blocks, Reach, Walk};
 use crate::results::probe::{Key, Probe, Probed, WidthLine};
+use crate::transcript::files::WriteError;
 use anyhow::Context as _;
 use std::path::PathBuf;
 
@@ -84,14 +85,16 @@ impl ProbeArgs {
         };
         let keys: Vec<Key> = pairs.map(key).collect();
         let known = keys.iter().map(|key| self.remembered(&mut gate, key)).collect::<Vec<_>>();
+        let mut kept = Ok(());
         if known.contains(&None) {
-            self.measure(&loaded, (&keys, &known, &routes), &mut gate)?;
+            kept = self.measure(&loaded, (&keys, &known, &routes), &mut gate)?;
         }
         let lines = keys.into_iter().zip(&known);
         let widths = lines.filter_map(|(key, known)| self.line(&mut gate, key, known.is_some())).collect();
         let planted = self.plants.iter().map(Plant::to_string).collect();
         let probe = Probe::new(loaded.checkpoint.name(), planted, widths, settings::command_line());
         console::out(&print(&probe, self.format)?);
+        kept.map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
         Ok(probe.exit_code())
     }
 
@@ -130,12 +133,13 @@ impl ProbeArgs {
         gate.memo_mut().verdicts(key).iter().find(same).cloned()
     }
 
+    /// Probes what is not known; also whether the verdicts could be kept.
     fn measure(
         &self,
         loaded: &Loaded,
         (keys, known, routes): (&[Key], &[Option<Probed>], &[SideRoutes]),
         gate: &mut Gate,
-    ) -> Result<(), Failure> {
+    ) -> Result<Result<(), WriteError>, Failure> {
         let bar = console::Progress::counting(INPUTS + 1 + self.widths.len(), "walks");
         let about = About {
             checkpoint: &loaded.checkpoint,
@@ -144,7 +148,7 @@ impl ProbeArgs {
             version: &keys[0].version,
         };
         let asked = keys.iter().zip(known).zip(self.widths.iter().zip(routes));
-        let mut chains: Option<(&Routes, Inputs<'_>)> = None;
+        let (mut chains, mut kept): (Option<(&Routes, Inputs<'_>)>, _) = (None, Ok(()));
         for ((key, _), (width, routes)) in asked.filter(|((_, known), _)| known.is_none()) {
             let inputs = match chains.take() {
                 Some((plain, inputs)) if *plain == routes.plain => inputs,
@@ -161,11 +165,11 @@ impl ProbeArgs {
             chains = Some((&routes.plain, inputs));
             gate.memo_mut().remember(key.clone(), probed);
             // After each width, so that a probe that is stopped later has not been for nothing.
-            gate.memo_mut().save().map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
+            kept = kept.and(gate.memo_mut().save());
             bar.add(1);
         }
         bar.finish();
-        Ok(())
+        Ok(kept)
     }
 
     fn walk(&self, plain: &Routes) -> Walk {

@@ -194,6 +194,11 @@ impl RemedyArgs {
 
     /// Keeps every probe's verdict and the choices; a planted fault is no property of the machine.
     fn store(&self, prepared: &Prepared<'_>, widths: &[WidthRemedy]) -> anyhow::Result<bool> {
+        if !self.setup.plants().is_empty() {
+            console::note(
+                "note: nothing is kept for --routes auto: what planted faults do is no property of the machine",
+            );
+        }
         let path = memo_path(self.setup.memo()).filter(|_| !self.no_memo && self.setup.plants().is_empty());
         let Some(path) = path else { return Ok(false) };
         let (mut memo, warning) = Memo::load(&path);

@@ -142,6 +142,7 @@ impl From<RecordError> for Failure {
             RecordError::Transcript(ReadError::Io { .. })
             | RecordError::Read { .. }
             | RecordError::Write(_)
+            | RecordError::Foreign { .. }
             | RecordError::TooMany { .. } => Self::unavailable(says),
             RecordError::Transcript(ReadError::Line { .. })
             | RecordError::Kept(_)

@@ -89,11 +89,16 @@ impl RoutesArg {
         let refuse = |says: &str| {
             let name = loaded.checkpoint.name();
             Err(Failure::unavailable(format!(
-                "failed to choose routes for width {width} of {name}: {says}; run exactness remedy --width {width}"
+                "failed to choose routes for width {width} of {name}: {says}; run exactness remedy --width {width} with the same \
+                 --dtype, --rewind, --plain-routes and --memo"
             )))
         };
         let key = auto_key(loaded, (width, rewind), &plain.given());
-        let Some(choice) = memo.choice(&key) else { return refuse("no remedy has chosen any here") };
+        let Some(choice) = memo.choice(&key) else {
+            return refuse(
+                "no remedy without planted faults has chosen any for this model, dtype, rewind and these plain routes",
+            );
+        };
         let Some(routes) = side_routes(choice) else { return refuse("the stored ones cannot be read") };
         let key = verdict_key(loaded, (width, rewind), &routes);
         let differs = |one: &Outcome| matches!(one, Outcome::Differs { .. });

@@ -121,12 +121,16 @@ impl FromStr for Route {
     }
 }
 
+/// Rows that a call is padded to at most: no block is wider.
+const MOST_PADDED: u16 = 64;
+
 /// `rows:6`, `padded:8`; padding to one row is no padding.
 fn counted(text: &str) -> Option<Route> {
-    let (word, count) = text.split_once(':')?;
+    let (word, count) =
+        text.split_once(':').filter(|(_, count)| count.bytes().all(|byte| byte.is_ascii_digit()))?;
     match (word, count.parse().ok()?) {
         ("rows", rows @ 1..) => Some(Route::Rows(rows)),
-        ("padded", rows @ 2..) => Some(Route::Padded(rows)),
+        ("padded", rows @ 2..=MOST_PADDED) => Some(Route::Padded(rows)),
         _ => None,
     }
 }
@@ -151,7 +155,7 @@ pub enum RouteError {
     /// Not a route.
     #[error(
         "read routes: {0:?} is not a route; attention takes block, per-position, contiguous, materialised; \
-         delta takes chain, chunked; everything else whole, rows, rows:<count>, padded:<count from 2> (not conv)"
+         delta takes chain, chunked; everything else whole, rows, rows:<count>, padded:<2 to 64> (not conv)"
     )]
     UnknownRoute(String),
     /// A route that this operation does not have.

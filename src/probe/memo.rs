@@ -2,12 +2,12 @@
 //! anything about the file is odd.
 //!
 //! The file carries a digest of its verdicts, so that a changed digit is not a longer cover. What cannot be read counts
-//! as absent, with one line that says so; a file of a newer version is left as it is.
+//! as absent, with one line that says so; a file of a newer version is left as it is, any other is put aside.
 
 use crate::results::probe::{Key, Outcome, Probed};
 use crate::results::remedy::Choice;
 use crate::transcript::digest::sha256;
-use crate::transcript::files::{WriteError, write_whole};
+use crate::transcript::files::{WriteError, put_aside, write_whole};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -26,6 +26,8 @@ pub struct Memo {
     choices: BTreeMap<Key, Choice>,
     /// A file of a newer version lies there.
     newer: bool,
+    /// A file lies there that is not used.
+    unused: bool,
 }
 
 /// The file.
@@ -61,7 +63,12 @@ impl Memo {
     #[must_use]
     pub fn load(path: &Path) -> (Self, Option<String>) {
         let empty = Self { path: Some(path.to_owned()), ..Self::default() };
-        let unused = |says: String| format!("warning: verdicts in {} are not used: {says}", path.display());
+        let unused = |says: String| {
+            format!(
+                "warning: verdicts in {} are not used (where new ones are kept, it is put aside): {says}",
+                path.display()
+            )
+        };
         let text = match std::fs::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return (empty, None),
@@ -69,7 +76,7 @@ impl Memo {
         };
         match parse(&text) {
             Ok((verdicts, choices)) => (Self { verdicts, choices, ..empty }, None),
-            Err((newer, says)) => (Self { newer, ..empty }, Some(unused(says))),
+            Err((newer, says)) => (Self { newer, unused: true, ..empty }, Some(unused(says))),
         }
     }
 
@@ -115,13 +122,16 @@ impl Memo {
     /// Writes all verdicts and choices, together with those that were written meanwhile about other keys.
     ///
     /// # Errors
-    /// When the file cannot be written, or is of a newer version.
+    /// When the file cannot be written, or is of a newer version. One that is not used for another reason is put aside.
     pub fn save(&self) -> Result<(), WriteError> {
         let Some(path) = &self.path else { return Ok(()) };
         let (there, _) = Self::load(path);
         if self.newer || there.newer {
             let source = io::Error::other("a newer exactness wrote it; choose another --memo");
             return Err(WriteError { path: path.clone(), source });
+        }
+        if there.unused {
+            put_aside(path)?;
         }
         let (mut all, mut choices) = (there.verdicts, there.choices);
         all.extend(self.verdicts.clone());

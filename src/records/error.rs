@@ -31,6 +31,17 @@ pub enum RecordError {
         /// What is wrong.
         says: String,
     },
+    /// A folder with somebody else's files under a record's names.
+    #[error(
+        "write into {}: it has a {name} and no {}, so that it is no record's; choose another --out",
+        folder.display(), super::settings::FILE
+    )]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+        /// The first of them.
+        name: &'static str,
+    },
     /// Nothing that a record is made of.
     #[error(
         "find anything to report: no transcript, comparison, bench, bisect, remedy, sweep, probe or op-parity result in {0}"

@@ -80,7 +80,13 @@ impl Gathered {
             Kind::Bench => self.benches.push(json(input, BENCH_VERSION)?),
             Kind::Probe => self.probes.push(json(input, PROBE_VERSION)?),
             Kind::Bisect => self.bisects.push(json(input, BISECT_VERSION)?),
-            Kind::Remedy => self.remedies.push(json(input, REMEDY_VERSION)?),
+            Kind::Remedy => {
+                let remedy: From<Remedy> = json(input, REMEDY_VERSION)?;
+                if let Some(says) = remedy.result.contradiction() {
+                    return Err(wrong(input, format!("it contradicts itself: {says}; make it again")));
+                }
+                self.remedies.push(remedy);
+            }
             Kind::Trail => self.trails.extend(key_of(input)?),
             Kind::Parity => {
                 let From { file, result } = json(input, PARITY_VERSION)?;
@@ -98,11 +104,18 @@ impl Gathered {
                 cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
                 self.sweeps.push(From { file: input.name.clone(), result });
             }
+            Kind::Other if OWN_NAMES.contains(&input.file_name()) => {
+                let says = "it is cut or damaged; make it again, or take it out of the folder".to_owned();
+                return Err(wrong(input, says));
+            }
             Kind::Transcript | Kind::Experiment | Kind::Other => {}
         }
         Ok(())
     }
 }
+
+/// What this program calls its results; a file of such a name that is none is damaged.
+const OWN_NAMES: [&str; 3] = ["bench.json", "bisect.json", "remedy.json"];
 
 /// The most cells of a sweep: its header says how many there are, and nobody runs more.
 const MOST_CELLS: usize = 1_000_000;

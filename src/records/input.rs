@@ -29,6 +29,12 @@ pub struct Input {
 }
 
 impl Input {
+    /// Its name without its folder's.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+
     /// Its folder's name; `.` for the record's own.
     #[must_use]
     pub fn folder(&self) -> &str {

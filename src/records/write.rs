@@ -41,11 +41,15 @@ pub fn make(settings: &Settings, record: &Path) -> Result<Made, RecordError> {
     Ok(Made { files: named.chain(drawn).collect(), verdict: document.verdict, inputs: all.inputs.len() })
 }
 
-/// Writes a record; pictures of an earlier making that it has no more are taken away.
+/// Writes a record, into a folder that has one or none; pictures of an earlier making that it has no more are taken away.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn write(made: &Made, record: &Path) -> Result<(), RecordError> {
+    let there = |name: &&str| record.join(name).is_file();
+    if let (false, Some(name)) = (there(&settings::FILE), OUTPUTS.into_iter().chain(PICTURES).find(there)) {
+        return Err(RecordError::Foreign { folder: record.to_owned(), name });
+    }
     for (name, bytes) in &made.files {
         write_whole(&record.join(name), bytes)?;
     }

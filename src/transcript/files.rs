@@ -108,6 +108,20 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     place_whole(path, |part| fs::write(part, bytes))
 }
 
+/// Renames a file to the first free name beside it: `NAME.unused`, `NAME.unused2`.
+///
+/// # Errors
+/// When the system refuses.
+pub fn put_aside(path: &Path) -> Result<(), WriteError> {
+    let named = |number: u32| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(if number == 1 { ".unused".to_owned() } else { format!(".unused{number}") });
+        path.with_file_name(name)
+    };
+    let free = (1..=9999).map(named).find(|name| !name.exists()).unwrap_or_else(|| named(1));
+    fs::rename(path, free).map_err(|source| WriteError { path: path.to_owned(), source })
+}
+
 /// Lets `write` make a file under a temporary name beside `path`, then renames it into place.
 ///
 /// # Errors

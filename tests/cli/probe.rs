@@ -32,6 +32,10 @@ fn a_verdict_is_remembered_and_a_planted_one_is_not() {
         assert_eq!(remembered(&probe(&memo, more)), false, "{more:?}");
     }
 
+    // What cannot be kept is said after what was measured, and is no reason not to say it.
+    let unkept = probe(folder.path(), &[]);
+    assert_eq!((unkept.code, unkept.json()["verdict"].clone()), (5, "equal".into()), "{}", unkept.err);
+
     std::fs::write(&memo, "{").unwrap();
     let third = probe(&memo, &[]);
     assert_eq!((third.code, remembered(&third)), (0, false.into()));

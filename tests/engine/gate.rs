@@ -228,12 +228,16 @@ fn a_damaged_file_is_one_line_and_never_equal() {
         write_whole(&path, &bytes).unwrap();
         assert!(!answers(&path).0, "byte {at} of {text}");
     }
-    // A damaged file is written anew.
-    let (mut memo, warning) = Memo::load(&path);
-    assert!(warning.is_some());
-    memo.remember(key(), probed((64, 163), equal()));
-    memo.save().unwrap();
-    assert_eq!(answers(&path), (true, None));
+    // A damaged file is written anew, and what it held is put aside.
+    for name in ["gate.json.unused", "gate.json.unused2"] {
+        write_whole(&path, name.as_bytes()).unwrap();
+        let (mut memo, warning) = Memo::load(&path);
+        assert!(warning.is_some());
+        memo.remember(key(), probed((64, 163), equal()));
+        memo.save().unwrap();
+        assert_eq!(answers(&path), (true, None));
+        assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), name.as_bytes());
+    }
 }
 
 #[test]

@@ -158,3 +158,19 @@ fn numbers_that_are_too_large_or_none_end_no_program() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(read(&out, "report.md").starts_with("# record: inconsistent\n"));
 }
+
+#[test]
+fn files_of_others_are_neither_overwritten_nor_taken_away() {
+    let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    attack(data.path());
+    for name in ["rows.svg", "report.md"] {
+        let out = folder.path().join(name.replace('.', "-"));
+        fs::create_dir_all(&out).unwrap();
+        rewrite(&out.join(name), b"mine");
+        let ran = report(data.path(), &out);
+        assert_eq!((ran.code, ran.err.lines().count()), (5, 1), "{}", ran.err);
+        assert!(ran.err.contains(name) && ran.err.contains("choose another --out"), "{}", ran.err);
+        assert_eq!(fs::read(out.join(name)).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 1, "nothing was added");
+    }
+}

@@ -32,7 +32,7 @@ fn the_record_of_a_remedy_has_what_parts_the_proof_and_the_line_to_take() {
     let (page, csv) = (read(&record, "report.md"), read(&record, "data.csv"));
     assert_eq!(page.lines().next().unwrap(), "# record: exact");
     let width = &remedy["widths"][0];
-    let choice = width["choice"].as_str().unwrap();
+    let choice = width["choice"]["routes"].as_str().unwrap();
     assert!(
         page.contains(&format!("The line to take: width {}: --routes {choice}", width["width"])),
         "{page}"
@@ -82,7 +82,15 @@ fn how_a_remedy_ended_is_the_title() {
         [("none-found", "none found"), ("not-run", "not run"), ("nothing-to-cure", "nothing to cure")]
     {
         let folder = tempfile::tempdir().unwrap();
-        let ran = changed(folder.path(), |remedy| remedy["ending"] = ending.into());
+        let ran = changed(folder.path(), |remedy| {
+            let width = &mut remedy["widths"][0];
+            if ending == "nothing-to-cure" {
+                width["requested"]["probed"] = width["candidates"][0]["probed"].clone();
+            } else {
+                (width["choice"], width["candidates"]) = (Value::Null, Value::Array(Vec::new()));
+            }
+            (width["ending"], remedy["ending"]) = (ending.into(), ending.into());
+        });
         assert_eq!(ran.code, 0, "{}", ran.err);
         let page = read(&folder.path().join("record"), "report.md");
         assert_eq!(page.lines().next().unwrap(), format!("# record: {code}"));
@@ -113,4 +121,38 @@ fn a_remedy_that_is_none_is_one_line() {
         assert_eq!((ran.code, ran.err.lines().count()), (4, 1), "{}", ran.err);
         assert!(ran.err.contains("remedy.json") && ran.err.contains(says), "{}", ran.err);
     }
+}
+
+/// An edited verdict has to be borne out by the proofs beside it.
+#[test]
+fn a_remedy_that_contradicts_itself_is_refused_and_named() {
+    let edits: [fn(&mut Value); 4] = [
+        |remedy| {
+            let differs = remedy["widths"][0]["requested"]["probed"].clone();
+            for one in remedy["widths"][0]["candidates"].as_array_mut().unwrap() {
+                one["probed"] = differs.clone();
+            }
+        },
+        |remedy| remedy["widths"][0]["choice"]["routes"] = "linear=rows".into(),
+        |remedy| remedy["widths"][0]["candidates"][0]["run"]["rows"] = serde_json::json!([50, 10]),
+        |remedy| remedy["ending"] = "none-found".into(),
+    ];
+    for edit in edits {
+        let folder = tempfile::tempdir().unwrap();
+        let ran = changed(folder.path(), edit);
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        assert!(ran.err.contains("remedy.json") && ran.err.contains("contradicts itself"), "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_damaged_result_is_no_missing_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    copy(&stored(), &data);
+    rewrite(&data.join("remedy.json"), b"{ \"version\": 2, ");
+    let ran = report(&data, &folder.path().join("record"));
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("remedy.json: it is cut or damaged"), "{}", ran.err);
 }

@@ -1,9 +1,9 @@
 //! A bisect as people read it: tables, sentences, the verdict, and a block to paste.
 
-use super::kernels::names;
-use super::{Kernels, Launch, Measured};
 use super::answers::{Amplitude, Argument, Confirmation, Handled, Operation, RewindAnswer, StateSeen};
 use super::bisected::{Bisected, Class};
+use super::kernels::names;
+use super::{Kernels, Launch, Measured};
 use crate::results::{Table, quoted};
 
 impl Bisected {

@@ -5,6 +5,7 @@ mod choice;
 mod options;
 mod ranked;
 mod shown;
+mod sound;
 
 pub use answers::{
     Candidate, Changed, Ending, Kind, Measured, Named, PlainMeasured, REMEDY_VERSION, Ran, Remedy, Timed,

@@ -32,8 +32,16 @@ impl Rank {
 
 /// Sorts candidates, the best first: the proven ones, among them the fastest, where the fastest lie within the floor
 /// of each other, or nothing was measured, those of fewest calls.
+///
+/// `both` allows a setting that changes plain decoding to win, which it does where it is faster than all others by more
+/// than the floor.
 pub fn rank(candidates: &mut [Candidate], timed: Option<&Timed>, both: bool) {
     let floor = timed.map_or(0.0, |timed| timed.floor);
+    let best = |of_both: bool| {
+        let own = |one: &&Candidate| one.exact() && (one.kind == Kind::BothSides) == of_both;
+        candidates.iter().filter(own).filter_map(speed).reduce(f64::max)
+    };
+    let both = both && best(true).zip(best(false)).is_some_and(|(both, block)| both - block > floor);
     let first = candidates.iter().map(|one| Rank::of(one, both)).min();
     let foremost = candidates.iter().filter(|one| Some(Rank::of(one, both)) == first);
     let fastest = foremost.filter_map(speed).fold(0.0, f64::max);
@@ -125,6 +133,9 @@ mod tests {
         let mut allowed = both();
         rank(&mut allowed, Some(&timed), true);
         assert_eq!(allowed[0].routes, "both");
+        let mut rough = both();
+        rank(&mut rough, Some(&Timed { floor: 0.7, ..timed }), true);
+        assert_eq!(rough[0].routes, "block", "a difference within the floor is none");
         let alone = both().into_iter().map(|one| match one.kind {
             Kind::BothSides => one,
             _ => Candidate { run: None, probed: differing(one.probed), ..one },
