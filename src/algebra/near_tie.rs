@@ -188,8 +188,8 @@ impl Flip {
             };
             let narrower = match self.narrower {
                 0 => String::new(),
-                1 => " (1 equal row of a narrower block is left out)".to_owned(),
-                more => format!(" ({more} equal rows of narrower blocks are left out)"),
+                1 => " (1 equal row that no block so wide computed is left out)".to_owned(),
+                more => format!(" ({more} equal rows that no block so wide computed are left out)"),
             };
             let says = format!("{counted} this pair in both arms{narrower}; {ENOUGH_ROWS} make a scale");
             return (Difference::Undecided, says);

@@ -96,7 +96,7 @@ impl RoutesArg {
         let key = auto_key(loaded, (width, rewind), &plain.given());
         let Some(choice) = memo.choice(&key) else {
             return refuse(
-                "no remedy without planted faults has chosen any for this model, dtype, rewind and these plain routes",
+                "no remedy has chosen any here for this dtype, rewind and these plain routes (planted ones do not count)",
             );
         };
         let Some(routes) = side_routes(choice) else { return refuse("the stored ones cannot be read") };

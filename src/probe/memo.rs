@@ -63,12 +63,7 @@ impl Memo {
     #[must_use]
     pub fn load(path: &Path) -> (Self, Option<String>) {
         let empty = Self { path: Some(path.to_owned()), ..Self::default() };
-        let unused = |says: String| {
-            format!(
-                "warning: verdicts in {} are not used (where new ones are kept, it is put aside): {says}",
-                path.display()
-            )
-        };
+        let unused = |says: String| format!("warning: verdicts in {} are not used: {says}", path.display());
         let text = match std::fs::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return (empty, None),
@@ -76,7 +71,10 @@ impl Memo {
         };
         match parse(&text) {
             Ok((verdicts, choices)) => (Self { verdicts, choices, ..empty }, None),
-            Err((newer, says)) => (Self { newer, unused: true, ..empty }, Some(unused(says))),
+            Err((newer, says)) => {
+                let aside = if newer { "" } else { "; it is put aside when new ones are kept" };
+                (Self { newer, unused: true, ..empty }, Some(unused(says + aside)))
+            }
         }
     }
 

@@ -57,6 +57,11 @@ pub struct Gathered {
 /// When a file of a kind that is read cannot be read as such, or there is none.
 pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordError> {
     let mut all = Gathered { inputs: input::find(folders, record)?, ..Gathered::default() };
+    let damaged = |input: &&Input| input.kind == Kind::Other && OWN_NAMES.contains(&input.file_name());
+    if let Some(input) = all.inputs.iter().find(damaged) {
+        let says = "it is cut or damaged; make it again, or take it out of the folder".to_owned();
+        return Err(wrong(input, says));
+    }
     if !all.inputs.iter().any(|input| input.kind.is_read()) {
         let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         return Err(RecordError::Nothing(names.join(", ")));
@@ -103,10 +108,6 @@ impl Gathered {
                     journal.ok_or_else(|| wrong(input, "its header is not whole".to_owned()))?;
                 cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
                 self.sweeps.push(From { file: input.name.clone(), result });
-            }
-            Kind::Other if OWN_NAMES.contains(&input.file_name()) => {
-                let says = "it is cut or damaged; make it again, or take it out of the folder".to_owned();
-                return Err(wrong(input, says));
             }
             Kind::Transcript | Kind::Experiment | Kind::Other => {}
         }

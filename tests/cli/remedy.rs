@@ -21,7 +21,7 @@ fn the_choice_is_kept_and_taken_by_other_verbs() {
     let none = auto("none");
     assert_eq!((none.code, none.err.lines().count()), (5, 1), "{}", none.err);
     assert!(
-        none.err.contains("no remedy has chosen any here; run exactness remedy --width 3"),
+        none.err.contains("no remedy has chosen any here for this dtype"),
         "{}",
         none.err
     );
