@@ -20,11 +20,7 @@ fn the_choice_is_kept_and_taken_by_other_verbs() {
 
     let none = auto("none");
     assert_eq!((none.code, none.err.lines().count()), (5, 1), "{}", none.err);
-    assert!(
-        none.err.contains("no remedy has chosen any here for this dtype"),
-        "{}",
-        none.err
-    );
+    assert!(none.err.contains("no remedy has chosen any here for this dtype"), "{}", none.err);
 
     let probed = "--no-bench --length 5 --walk 4";
     let line = format!("remedy {decoding} {probed} --routes delta=chunked --out {}", out("remedy"));
