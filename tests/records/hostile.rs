@@ -139,6 +139,14 @@ fn a_cut_run_is_a_record_that_says_so() {
     rewrite(&arm, &text.as_bytes()[..text.len() * 2 / 3]);
     assert_eq!(report(&data, &out).code, 0);
     assert!(read(&out, "report.md").starts_with("# record: cut run\n"));
+    let other = data.join("other");
+    Run { stream: stream(30), ..Run::default() }.write(&other, "classic.jsonl");
+    let broken = Run { arm: "w4", width: 4, stream: stream(30), ..Run::default() }.write(&other, "w4.jsonl");
+    let text = fs::read_to_string(&broken).unwrap();
+    rewrite(&broken, text.replacen("\"bonus\":", "\"bonus\":1", 1).as_bytes());
+    assert_eq!(report(&data, &out).code, 0);
+    let title = "# record: cut run, inconsistent\n";
+    assert!(read(&out, "report.md").starts_with(title), "a broken law is not hidden by a cut run");
     rewrite(&data.join("empty.jsonl"), b"{\"format\":\"exactness.tr");
     assert_eq!(report(&data, &out).code, 0);
     assert!(read(&out, "report.md").contains("../data/empty.jsonl"), "a file without a header is told");

@@ -87,11 +87,16 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
     found
 }
 
-/// The word of the title line; the first of equals.
+/// The word of the title line; the first of equals. A broken law stands there too where something else weighs more.
 #[must_use]
 pub fn worst(endings: &[Ending]) -> String {
     let strongest = endings.iter().reduce(|best, next| if next.weight > best.weight { next } else { best });
-    strongest.map_or_else(|| Verdict::NotRun.to_string(), |ending| ending.word.clone())
+    let word = strongest.map_or_else(|| Verdict::NotRun.to_string(), |ending| ending.word.clone());
+    let broken = Verdict::Inconsistent.to_string();
+    if word != broken && endings.iter().any(|ending| ending.word == broken) {
+        return format!("{word}, {broken}");
+    }
+    word
 }
 
 /// What stands in the parentheses of a summary.
