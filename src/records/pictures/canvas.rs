@@ -176,14 +176,16 @@ pub(in crate::records) fn is_harmful(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || reorders || no_xml
 }
 
-/// The beginning of a label that is too long.
+/// Both ends of a label that is too long: neighbours may differ at either.
 #[must_use]
 pub fn clipped(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+    let (count, kept) = (text.chars().count(), most.saturating_sub(1));
+    if count <= most {
         return text.to_owned();
     }
-    let start: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{start}…")
+    let start: String = text.chars().take(kept / 2).collect();
+    let end: String = text.chars().skip(count - (kept - kept / 2)).collect();
+    format!("{start}…{end}")
 }
 
 #[cfg(test)]
@@ -204,6 +206,6 @@ mod tests {
     #[test]
     fn numbers_and_labels_are_short() {
         assert_eq!([1.0, 0.5, -0.001, 12.345].map(short), ["1", "0.5", "0", "12.35"].map(str::to_owned));
-        assert_eq!((clipped("abcdef", 4), clipped("abcd", 4)), ("abc…".to_owned(), "abcd".to_owned()));
+        assert_eq!((clipped("abcdef", 4), clipped("abcd", 4)), ("a…ef".to_owned(), "abcd".to_owned()));
     }
 }
