@@ -154,7 +154,8 @@ fn scan<E>(
         return Ok(scan);
     }
     let last = flip.map_or(compared.common.saturating_sub(1), |parting| parting.index);
-    let widths = arm.widths();
+    // Only a flip is weighed.
+    let widths = flip.map(|_| arm.widths()).unwrap_or_default();
     let flip_width = flip.and_then(|parting| widths.get(parting.index).copied().flatten());
     let pairs = reference.rows(last).into_iter().zip(arm.rows(last)).enumerate();
     for (index, pair) in pairs {

@@ -4,7 +4,7 @@
 pub const REGISTRY: [usize; 6] = [2, 3, 4, 6, 12, 16];
 
 /// Widest block.
-pub const WIDEST: usize = 64;
+pub const WIDEST: usize = crate::engine::routes::WIDEST as usize;
 
 /// One run of one arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -98,26 +98,13 @@ pub enum CuptiError {
 }
 
 impl Cupti {
-    /// Loads the library and starts tracing; `modules` is where MLX keeps what it compiles at run time. Work that was captured into a graph before is traced as one whole, so this
-    /// comes before the first kernel.
+    /// Loads the library and starts tracing; `modules` is where MLX keeps what it compiles at run time. Work that was
+    /// captured into a graph before is traced as one whole, so this comes before the first kernel.
     ///
     /// # Errors
     /// When the library is not there, lacks a function, or refuses.
     pub fn start(modules: Option<PathBuf>) -> Result<Self, CuptiError> {
-        let mut found = Err(None);
-        for file in FILES {
-            // SAFETY: loading runs the library's initialisers; it is the vendor's own and loaded for nothing else.
-            found = unsafe { Library::new(file) }.map_err(|source| found.err().flatten().or(Some(source)));
-            if found.is_ok() {
-                break;
-            }
-        }
-        let library = match found {
-            Ok(library) => library,
-            Err(Some(source)) => return Err(CuptiError::Load { source }),
-            Err(None) => unreachable!("there is a file to try"),
-        };
-        let library: &Library = Box::leak(Box::new(library));
+        let library: &Library = Box::leak(Box::new(load()?));
         let own = Self { library, modules: RefCell::new(Modules::at(modules)) };
         // SAFETY: the type is the function's own in the library's header.
         let next = unsafe { own.function::<Next>("cuptiActivityGetNextRecord") }?;
@@ -170,6 +157,16 @@ impl Cupti {
         let launches = ran.into_iter().map(|ran| launch(ran, &mut modules)).collect();
         (given, before.and(flushed).map(|()| launches))
     }
+}
+
+/// The newest library that is there; why the newest is not, where none is.
+fn load() -> Result<Library, CuptiError> {
+    // SAFETY: loading runs the library's initialisers; it is the vendor's own and loaded for nothing else.
+    let open = |file: &str| unsafe { Library::new(file) };
+    let [newest, older @ ..] = FILES;
+    open(newest).or_else(|source| {
+        older.into_iter().find_map(|file| open(file).ok()).ok_or(CuptiError::Load { source })
+    })
 }
 
 fn checked(call: &'static str, status: i32) -> Result<(), CuptiError> {

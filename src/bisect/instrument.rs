@@ -136,9 +136,7 @@ impl Export {
 
     /// Writes the call down when it computes the row.
     fn see(&mut self, call: &Call<'_>, kernels: Kernels<'_>) {
-        let rows = call.inputs[0].dim(call.axis);
-        let within = (call.first..call.first + rows).contains(&self.row);
-        if self.forwards != 1 || call.site != self.site || !within {
+        if self.forwards != 1 || call.site != self.site || !call.has_row(self.row) {
             return;
         }
         let inputs: Vec<(&str, &Array)> = NAMES.into_iter().zip(call.inputs.iter().copied()).collect();

@@ -10,7 +10,7 @@ use super::op;
 use super::record::formula;
 use super::script::{Round, Script};
 use super::side::{Kind, Stage, Start};
-use super::sources::everything;
+use super::sources::equal_round;
 use crate::engine::Error;
 use crate::engine::op::Op;
 use crate::engine::routes::Route;
@@ -76,10 +76,9 @@ impl Meter {
         kernels: Calls<'_>,
         compute: impl FnOnce(&Call<'_>, Calls<'_>) -> crate::engine::Result<Array>,
     ) -> crate::engine::Result<Array> {
-        let rows = call.first..call.first + call.inputs[0].dim(call.axis);
         let here = self.wanted.get(&call.site).is_some_and(|row| match self.kind {
             Kind::Chain => self.forwards == row + 1,
-            Kind::Block => rows.contains(row),
+            Kind::Block => call.has_row(*row),
         });
         if !here {
             return compute(call, kernels);
@@ -143,14 +142,9 @@ fn in_round(
     spots: &[Spot],
 ) -> Result<Vec<Kernels>> {
     pair.look(&Looks::Everywhere);
-    pair.right.caches = pair.left.caches.clone();
     pair.left.instrument.meter = Some(Meter::new(tracer, Kind::Chain, spots));
     pair.right.instrument.meter = Some(Meter::new(tracer, Kind::Block, spots));
-    pair.left.round(round)?;
-    let chain = pair.left.looked()?;
-    pair.right.instrument.handed = everything(&chain)?;
-    pair.right.round(round)?;
-    let block = pair.right.looked()?.pop().unwrap_or_default();
+    let (chain, block) = equal_round(pair, round)?;
     pair.look(&Looks::Nowhere);
     let [left, right] = [&mut pair.left, &mut pair.right].map(|side| launched(side.instrument.meter.take()));
     let (left, right) = (left?, right?);

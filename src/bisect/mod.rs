@@ -1,8 +1,8 @@
 //! From differing bytes to the row, the layer and the operation that parted first, with proof.
 //!
 //! Reading order: `search` (pure), `script` (what is driven), `side`, `instrument` and `lockstep` (two runs side by
-//! side), `row`, `layer`, `op` and `kernel` (each takes the answer before), `cupti` and `measured`, `confirm`, `record` and
-//! `reproducer` (the difference by itself), `sources`, `reduce`, and `run`, which asks in order and writes the trail.
+//! side), `row`, `layer`, `op` and `kernel` (each takes the answer before), `cupti` and `measured`, `confirm`, `record`
+//! and `reproducer` (the difference by itself), `sources`, `reduce`, and `run`, which asks in order and writes the trail.
 
 mod amplitude;
 mod compare;

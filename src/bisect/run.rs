@@ -20,6 +20,7 @@ use super::side::{Kind, Stage, Start, passes};
 use super::trail::{TrailFile, TrailFileError};
 use super::{reduce, sources};
 use crate::engine::checkpoint::{Checkpoint, Mixer};
+use crate::engine::inventory;
 use crate::engine::tap::Site;
 use crate::probe::dispatch::Machine;
 use crate::results::bisect::{
@@ -350,18 +351,18 @@ impl Bisect<'_, '_> {
     }
 
     /// Which kernels the named operation launched.
-    fn measured(&mut self, seen: &SeenRound) -> Result<Option<Measured>> {
-        let (Some(tracer), Some(operation)) = (self.ask.tracer, &seen.operation) else { return Ok(None) };
+    fn measured(&mut self, operation: &Operation, said: Option<&Predicted>) -> Result<Option<Measured>> {
+        let Some(tracer) = self.ask.tracer else { return Ok(None) };
         let tracer = match tracer {
             Ok(tracer) => tracer,
             Err(why) => return Ok(Some(Measured::Missing { why: why.to_owned() })),
         };
         let answer = self.step("kernels", |own| {
             let place = (operation.site.as_str(), operation.round, operation.row);
-            let answer = match own.launched(tracer, &[place])? {
+            let answer = match own.launched(tracer, &[place]) {
                 Ok(mut kernels) => {
                     let kernels = kernels.pop().unwrap_or_default();
-                    let predicted = seen.kernel.as_ref().and_then(|said| as_predicted(said, &kernels));
+                    let predicted = said.and_then(|said| as_predicted(said, &kernels));
                     Measured::Seen { kernels, predicted }
                 }
                 Err(why) => Measured::Missing { why },
@@ -371,21 +372,22 @@ impl Bisect<'_, '_> {
         Ok(Some(answer.answer))
     }
 
-    /// What operations launched at their places (site, round, row), or why that cannot be told.
+    /// What operations launched at their places (site, round, row), one answer each, or why that cannot be told.
     fn launched(
-        &mut self,
+        &self,
         tracer: &Rc<Cupti>,
         places: &[(&str, u64, u64)],
-    ) -> Result<std::result::Result<Vec<Kernels>, String>> {
-        let (about, start) = ((self.stage, self.script), self.start.clone());
+    ) -> std::result::Result<Vec<Kernels>, String> {
         let sites: BTreeMap<String, Site> =
-            self.look()?.block.seen.iter().map(|seen| (seen.site.to_string(), seen.site)).collect();
+            inventory::sites(self.stage.chain.config()).map(|site| (site.to_string(), site)).collect();
         let number = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
-        let spots = places.iter().filter_map(|(site, round, row)| {
-            Some(Spot { site: *sites.get(*site)?, round: number(round), row: number(row) })
-        });
-        let found = measured(tracer, about, &start, &spots.collect::<Vec<_>>());
-        Ok(found.map_err(|error| format!("failed to {error}")))
+        let spot = |(site, round, row): &(&str, u64, u64)| {
+            let known = sites.get(*site).ok_or_else(|| format!("{site} is no operation of this model"))?;
+            Ok::<_, String>(Spot { site: *known, round: number(round), row: number(row) })
+        };
+        let spots = places.iter().map(spot).collect::<std::result::Result<Vec<_>, _>>()?;
+        measured(tracer, (self.stage, self.script), &self.start, &spots)
+            .map_err(|error| format!("failed to {error}"))
     }
 
     /// Which kernels each source launched; where they cannot be told the sources stay without.
@@ -394,8 +396,7 @@ impl Bisect<'_, '_> {
         let kernels = self.step("source kernels", |own| {
             let places: Vec<(&str, u64, u64)> =
                 sources.iter().map(|one| (one.site.as_str(), one.round, one.row)).collect();
-            let answer = own.launched(tracer, &places)?.unwrap_or_default();
-            Ok(Costed { answer, fed: (0, 0) })
+            Ok(Costed { answer: own.launched(tracer, &places).unwrap_or_default(), fed: (0, 0) })
         })?;
         for (source, kernels) in sources.iter_mut().zip(kernels.answer) {
             source.kernels = Some(kernels);
@@ -405,11 +406,11 @@ impl Bisect<'_, '_> {
 
     /// The operation by itself, all sources and a smaller run, where they are asked for.
     fn further(&mut self, answers: &mut Answers) -> Result<()> {
-        if let Some(operation) = answers.seen.as_ref().and_then(|seen| seen.operation.clone()) {
-            answers.reproducer = self.written(&operation)?;
-        }
-        if let Some(seen) = answers.seen.clone() {
-            answers.measured = self.measured(&seen)?;
+        if let Some(seen) = &answers.seen
+            && let Some(operation) = &seen.operation
+        {
+            answers.reproducer = self.written(operation)?;
+            answers.measured = self.measured(operation, seen.kernel.as_ref())?;
         }
         if self.ask.all_sources && answers.class == Class::Operation {
             let found = self.step("sources", |own| {

@@ -11,7 +11,7 @@ use super::held;
 use super::instrument::{Handed, Look, Looks, Shown};
 use super::lockstep::{Pair, Until, walk};
 use super::row::prefill;
-use super::script::Script;
+use super::script::{Round, Script};
 use super::side::{Kind, Stage, Start};
 use crate::engine::Result;
 use crate::engine::tap::Site;
@@ -84,15 +84,8 @@ fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<Force
     pair.right.instrument.shown = Shown::Own;
     let mut found: BTreeMap<Site, Source> = BTreeMap::new();
     for (number, round) in script.rounds.iter().enumerate() {
-        // States are made equal like everything else.
-        pair.right.caches = pair.left.caches.clone();
-        pair.left.round(round)?;
-        let chain = pair.left.looked()?;
-        pair.right.instrument.handed = everything(&chain)?;
-        pair.right.round(round)?;
-        if let Some(block) = pair.right.looked()?.pop() {
-            gather(script, number, (&chain, &block), &mut found)?;
-        }
+        let (chain, block) = equal_round(&mut pair, round)?;
+        gather(script, number, (&chain, &block), &mut found)?;
     }
     let mut struck = pair.right.instrument.struck();
     struck.extend(pair.left.instrument.struck());
@@ -100,8 +93,23 @@ fn forced((stage, script): (&Stage<'_>, &Script), start: &Start) -> Result<Force
     Ok(Forced { found, struck, fed })
 }
 
+/// Drives a round in which every input of the block is made equal; what was looked at: a look a kept row, and the block's.
+///
+/// # Errors
+/// When MLX refuses.
+pub(super) fn equal_round(pair: &mut Pair<'_, '_>, round: &Round) -> Result<(Vec<Look>, Look)> {
+    // States are made equal like everything else.
+    pair.right.caches = pair.left.caches.clone();
+    pair.left.round(round)?;
+    let chain = pair.left.looked()?;
+    pair.right.instrument.handed = everything(&chain)?;
+    pair.right.round(round)?;
+    let block = pair.right.looked()?.pop().unwrap_or_default();
+    Ok((chain, block))
+}
+
 /// Every output of plain decoding's rows.
-pub(super) fn everything(chain: &[Look]) -> Result<BTreeMap<Site, Handed>> {
+fn everything(chain: &[Look]) -> Result<BTreeMap<Site, Handed>> {
     let sites = chain.first().into_iter().flat_map(|look| look.seen.iter().map(|seen| seen.site));
     sites.map(|site| Ok((site, held::handed(chain, site)?))).collect()
 }

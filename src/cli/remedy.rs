@@ -209,7 +209,7 @@ impl RemedyArgs {
         for one in widths {
             let width = usize::try_from(one.width).unwrap_or(usize::MAX);
             for tried in one.candidates.iter().chain([&one.requested]) {
-                let routes = SideRoutes { block: tried.routes.parse()?, plain: tried.plain.parse()? };
+                let routes = SideRoutes::of_texts(&tried.routes, &tried.plain)?;
                 memo.remember(verdict_key(loaded, (width, rewind), &routes), tried.probed.clone());
             }
             if let Some(choice) = &one.choice {

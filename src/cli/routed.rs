@@ -14,7 +14,7 @@ use crate::engine::rows::dtype_name;
 use crate::engine::side_routes::SideRoutes;
 use crate::probe::memo::Memo;
 use crate::results::probe::{Key, Outcome};
-use crate::results::remedy::Choice;
+use crate::results::remedy::{Choice, or_defaults};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -99,7 +99,9 @@ impl RoutesArg {
                 "no remedy has chosen any here for this dtype, rewind and these plain routes (planted ones do not count)",
             );
         };
-        let Some(routes) = side_routes(choice) else { return refuse("the stored ones cannot be read") };
+        let Ok(routes) = SideRoutes::of_texts(&choice.routes, &choice.plain) else {
+            return refuse("the stored ones cannot be read");
+        };
         let key = verdict_key(loaded, (width, rewind), &routes);
         let differs = |one: &Outcome| matches!(one, Outcome::Differs { .. });
         let spans = memo.equal_spans(&key);
@@ -113,15 +115,9 @@ impl RoutesArg {
     }
 }
 
-/// The choice's routes; none where this program cannot read them.
-#[must_use]
-pub fn side_routes(choice: &Choice) -> Option<SideRoutes> {
-    Some(SideRoutes { block: choice.routes.parse().ok()?, plain: choice.plain.parse().ok()? })
-}
-
 /// The line that says what `auto` took.
 fn taken(choice: &Choice, width: usize, (spans, changed): (&str, Option<&Routes>)) -> String {
-    let shown = if choice.routes.is_empty() { "the defaults" } else { &choice.routes };
+    let shown = or_defaults(&choice.routes);
     let plain =
         changed.map(|plain| format!("; plain decoding takes {plain}, which changes its own bytes and cost"));
     let pace = choice.pace.map(|pace| format!("; when it was chosen it {}", pace.says()));

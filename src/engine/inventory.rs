@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Config, FeedForward, Mixer};
 use super::op::Op;
+use super::tap::Site;
 
 /// The operations of each layer, in the order of computation.
 #[must_use]
@@ -9,6 +10,13 @@ pub fn layers(config: &Config) -> Vec<Vec<Op>> {
     let of_layer =
         |mixer: &Mixer| Op::all().filter(|op| in_layer(*op, mixer, &config.feed_forward)).collect();
     config.layers.iter().map(of_layer).collect()
+}
+
+/// Every place of an operation, outside the layers first.
+pub fn sites(config: &Config) -> impl Iterator<Item = Site> {
+    let outside = Op::all().filter(|op| op.block().is_none()).map(Site::outside);
+    let inside = layers(config).into_iter().enumerate();
+    outside.chain(inside.flat_map(|(layer, ops)| ops.into_iter().map(move |op| Site::of_layer(layer, op))))
 }
 
 fn in_layer(op: Op, mixer: &Mixer, feed_forward: &FeedForward) -> bool {

@@ -121,8 +121,8 @@ impl FromStr for Route {
     }
 }
 
-/// Rows that a call is padded to at most: no block is wider.
-const MOST_PADDED: u16 = 64;
+/// Rows of the widest block, and of the widest padded call.
+pub const WIDEST: u16 = 64;
 
 /// `rows:6`, `padded:8`; padding to one row is no padding.
 fn counted(text: &str) -> Option<Route> {
@@ -130,7 +130,7 @@ fn counted(text: &str) -> Option<Route> {
         text.split_once(':').filter(|(_, count)| count.bytes().all(|byte| byte.is_ascii_digit()))?;
     match (word, count.parse().ok()?) {
         ("rows", rows @ 1..) => Some(Route::Rows(rows)),
-        ("padded", rows @ 2..=MOST_PADDED) => Some(Route::Padded(rows)),
+        ("padded", rows @ 2..=WIDEST) => Some(Route::Padded(rows)),
         _ => None,
     }
 }

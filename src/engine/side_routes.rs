@@ -22,6 +22,14 @@ pub struct SideRoutes {
 }
 
 impl SideRoutes {
+    /// From a text of each side, as a choice stores them.
+    ///
+    /// # Errors
+    /// When one of them is none of routes.
+    pub fn of_texts(block: &str, plain: &str) -> Result<Self, RouteError> {
+        Ok(Self { block: block.parse()?, plain: plain.parse()? })
+    }
+
     /// What is wrong with the first setting for an operation that the model, or the layer, does not have.
     #[must_use]
     pub fn misplaced(&self, layers: &[Vec<Op>]) -> Option<String> {

@@ -83,6 +83,14 @@ pub struct Call<'a> {
     pub inputs: &'a [&'a Array],
 }
 
+impl Call<'_> {
+    /// True when it computes this row of the operation's output.
+    #[must_use]
+    pub fn has_row(&self, row: i32) -> bool {
+        (self.first..self.first + self.inputs[0].dim(self.axis)).contains(&row)
+    }
+}
+
 /// Which part of an input a row of the output depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {

@@ -38,8 +38,14 @@ impl Input {
     /// Its folder's name; `.` for the record's own.
     #[must_use]
     pub fn folder(&self) -> &str {
-        self.name.rsplit_once('/').map_or(".", |(folder, _)| folder)
+        folder_of(&self.name)
     }
+}
+
+/// The folder in a file's name; `.` for none.
+#[must_use]
+pub fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or(".", |(folder, _)| folder)
 }
 
 /// All files under `folders`, sorted by name, without what a record itself consists of.

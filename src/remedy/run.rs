@@ -323,7 +323,10 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
     /// Times what is proven, and what was asked for beside it.
     fn time(&mut self, width: usize, found: &mut WidthRemedy) -> Result<(), E> {
         let proven = || found.candidates.iter().filter(|one| one.exact());
-        let settings: Vec<SideRoutes> = proven().chain([&found.requested]).filter_map(side_routes).collect();
+        let texts = proven().chain([&found.requested]);
+        // This program wrote them.
+        let settings: Vec<SideRoutes> =
+            texts.filter_map(|one| SideRoutes::of_texts(&one.routes, &one.plain).ok()).collect();
         let timed: Option<Timed> =
             self.step(&format!("w{width} time"), |own| own.arms.time(width, &settings))?;
         let Some(timed) = timed else { return Ok(()) };
@@ -340,11 +343,6 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
         let planted = self.ask.walk.plants.iter().map(ToString::to_string);
         planted.filter(|plant| !struck.contains(plant)).collect()
     }
-}
-
-/// A candidate's routes, which this program wrote.
-fn side_routes(one: &Candidate) -> Option<SideRoutes> {
-    Some(SideRoutes { block: one.routes.parse().ok()?, plain: one.plain.parse().ok()? })
 }
 
 /// What the names come to; a name or a route that this program does not know is none of its own.

@@ -131,21 +131,17 @@ fn a_verdict_of_one_plain_decoding_is_none_of_another() {
     assert_ne!(probed(padded)["key"], probed("")["key"]);
 }
 
-#[test]
-fn auto_takes_both_parts_and_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let memo = folder.path().join("gate.json");
-    let out = |name: &str| folder.path().join(name).display().to_string();
+/// Keeps choices for widths 2 and 3, each with the verdict that it needs: that of width 3 pads plain decoding too.
+fn keep_choices(memo: &Path, padded: &str) {
     let probed = |width: u64, routes: &str| {
         let line = format!("probe --widths {width} --length 5 --walk 8 --memo {}{routes}", memo.display());
         let probe = ran(&line);
         assert_eq!(probe.code, 0, "{}", probe.err);
         serde_json::from_value::<Key>(probe.json()["widths"][0]["key"].clone()).unwrap()
     };
-    let padded = "o_proj=padded:3";
     let wide = probed(3, &format!(" --routes {padded} --plain-routes {padded}"));
     let narrow = probed(2, "");
-    let (mut kept, warning) = Memo::load(&memo);
+    let (mut kept, warning) = Memo::load(memo);
     assert_eq!(warning, None);
     let chosen = |routes: &str, ratio| Choice {
         routes: routes.to_owned(),
@@ -156,7 +152,14 @@ fn auto_takes_both_parts_and_says_so() {
     kept.choose(auto(wide), chosen(padded, 0.5));
     kept.choose(auto(narrow), chosen("", 1.5));
     kept.save().unwrap();
+}
 
+#[test]
+fn auto_takes_both_parts_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let memo = folder.path().join("gate.json");
+    let out = |name: &str| folder.path().join(name).display().to_string();
+    keep_choices(&memo, "o_proj=padded:3");
     let auto = |widths: &str, name: &str| {
         ran(&format!(
             "run-arm --widths {widths} {DECODING} --routes auto --memo {} --out {}",

@@ -1,6 +1,7 @@
 //! CUDA: quantized products leave the vector kernel at 8 rows, dense ones at 2, fused attention by head size.
 
 use super::question::{Kind, Matrix, Prediction, Question};
+use crate::engine::routes::WIDEST;
 use mlx_rs::Dtype;
 
 /// Rows at which `quantized_matmul` leaves `qmv`, whatever it then takes.
@@ -9,8 +10,6 @@ const QMV_LIMIT: u32 = 8;
 const VECTOR_ROWS: u32 = 3;
 /// Keys from which one row of a cache's slices goes to cuDNN.
 const CUDNN_KEYS: i32 = 256;
-/// Most rows of a block that anybody asks about.
-const MOST_ROWS: i32 = 64;
 /// Keys up to which the vector kernel makes one pass.
 const ONE_PASS: i32 = 1024;
 
@@ -49,13 +48,14 @@ fn quantized(capability: u32, dtype: Dtype, matrix: Matrix, (inputs, outputs): (
         Matrix::Dense => return Prediction::Unknown,
     };
     let one = if float && capability >= 10 { "fp_qmv" } else { "qmv" };
-    let sm80 = capability >= 8
-        && bits_fit
-        && outputs % 128 == 0
-        && inputs % group.max(64) == 0
-        && matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
+    let sm80 =
+        capability >= 8 && bits_fit && outputs % 128 == 0 && inputs % group.max(64) == 0 && is_half(dtype);
     let many = if sm80 { "qmm_sm80" } else { "qmm_naive" };
     Prediction::changes(one, (QMV_LIMIT, many), "S+B, M on H200")
+}
+
+const fn is_half(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::Float16 | Dtype::Bfloat16)
 }
 
 const fn has_vector_kernel(head_dim: i32) -> bool {
@@ -67,8 +67,7 @@ const fn has_vector_kernel(head_dim: i32) -> bool {
 /// (`reports/gpu-arms`, the demo at position 255); and cuDNN's kernel in f16 did not repeat itself
 /// (`reports/gpu-null-arm`).
 fn by_row(dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
-    let half = matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
-    let cudnn = half && has_vector_kernel(head_dim) && before + MOST_ROWS >= CUDNN_KEYS;
+    let cudnn = is_half(dtype) && has_vector_kernel(head_dim) && before + i32::from(WIDEST) >= CUDNN_KEYS;
     if cudnn && (before < CUDNN_KEYS || dtype == Dtype::Float16) {
         return Prediction::Unknown;
     }
@@ -77,8 +76,7 @@ fn by_row(dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
 
 /// At one row cuDNN wants at least 256 keys, as slices of a cache of a multiple of 256 positions, which copies are not.
 fn copied(dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
-    let half = matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
-    if !half || !has_vector_kernel(head_dim) || before + MOST_ROWS < CUDNN_KEYS {
+    if !is_half(dtype) || !has_vector_kernel(head_dim) || before + i32::from(WIDEST) < CUDNN_KEYS {
         return Prediction::equal("as plain decoding", "M on H200");
     }
     if before < CUDNN_KEYS {
@@ -89,8 +87,7 @@ fn copied(dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
 
 /// No vector or cuDNN kernel has heads of 256, so both one row and a block fall back to two products.
 fn attention(capability: u32, dtype: Dtype, head_dim: i32, before: i32) -> Prediction {
-    let half = matches!(dtype, Dtype::Float16 | Dtype::Bfloat16);
-    if capability >= 8 && half && head_dim % 8 == 0 && head_dim <= 128 {
+    if capability >= 8 && is_half(dtype) && head_dim % 8 == 0 && head_dim <= 128 {
         return Prediction::changes("sdpa_vector or cuDNN", (2, "cuDNN"), "S+B, M on H200");
     }
     if !has_vector_kernel(head_dim) {

@@ -5,7 +5,7 @@ use crate::records::experiment::Experiment;
 use crate::records::gather::{From, Gathered};
 use crate::results::Table;
 use crate::results::bisect::Bisected;
-use crate::results::remedy::{Candidate, Remedy, WidthRemedy};
+use crate::results::remedy::{Candidate, Remedy, WidthRemedy, or_defaults};
 use crate::results::stored::{Arm, Bench, Judgement, Pairing};
 
 /// Rows of a heat map that are written out.
@@ -199,8 +199,7 @@ impl Rows {
     }
 
     fn tried(&mut self, file: &str, width: u64, tried: &Candidate) {
-        let routes = if tried.routes.is_empty() { "the defaults" } else { &tried.routes };
-        let subject = format!("width {width}, {} ({routes})", tried.kind);
+        let subject = format!("width {width}, {} ({})", tried.kind, or_defaults(&tried.routes));
         let mut add = |quantity: &str, value: &str| self.add(file, &subject, quantity, value);
         add("calls", &tried.calls.to_string());
         add("probe", tried.probed.outcome.word());

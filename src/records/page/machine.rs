@@ -4,6 +4,7 @@
 use super::document::{Block, Section, sources};
 use crate::records::experiment::Run;
 use crate::records::gather::{From, Gathered};
+use crate::records::input::folder_of;
 use crate::results::Table;
 use crate::results::stored::Probe;
 use crate::results::sweep::Journal;
@@ -142,8 +143,7 @@ fn probed(one: &From<Probe>) -> Said<'_> {
 
 /// The program that wrote the trail beside a result.
 fn trail_program(all: &Gathered, file: &str) -> Fact {
-    let folder = |name: &str| name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    let beside = all.trails.iter().find(|trail| folder(&trail.file) == folder(file));
+    let beside = all.trails.iter().find(|trail| folder_of(&trail.file) == folder_of(file));
     beside.map_or_else(
         || fact("program", UNKNOWN),
         |trail| fact("program", &format!("exactness {} ({})", trail.result.program, trail.file)),

@@ -5,7 +5,7 @@
 use super::document::Block;
 use crate::records::gather::{From, Gathered};
 use crate::results::Table;
-use crate::results::remedy::{Remedy, WidthRemedy};
+use crate::results::remedy::{Remedy, WidthRemedy, or_defaults};
 
 /// The blocks of all remedies.
 #[must_use]
@@ -20,7 +20,7 @@ pub fn blocks(all: &Gathered) -> Vec<Block> {
 fn one(remedy: &From<Remedy>) -> Vec<Block> {
     let Remedy { model, requested, planted, widths, .. } = &remedy.result;
     let list: Vec<String> = widths.iter().map(|one| one.width.to_string()).collect();
-    let routes = if requested.is_empty() { "the defaults" } else { requested.as_str() };
+    let routes = or_defaults(requested);
     let faults = if planted.is_empty() { String::new() } else { format!(", planted {}", planted.join("; ")) };
     let plural = if list.len() == 1 { "" } else { "s" };
     let asked = format!("Asked: {model}, width{plural} {}, blocks under {routes}{faults}.", list.join(", "));
@@ -44,9 +44,8 @@ fn width(one: &WidthRemedy, file: &str) -> Vec<Block> {
     let mut items = one.sentences();
     items.extend(extent(one));
     items.extend(std::iter::once(&one.requested).chain(&one.candidates).filter_map(|tried| {
-        let (run, routes) =
-            (tried.run.as_ref()?, Some(tried.routes.as_str()).filter(|text| !text.is_empty()));
-        Some(format!("The run under {} was recorded in {}.", routes.unwrap_or("the defaults"), run.file))
+        let run = tried.run.as_ref()?;
+        Some(format!("The run under {} was recorded in {}.", or_defaults(&tried.routes), run.file))
     }));
     items.push(one.flag().map_or_else(
         || format!("Width {}: no setting to take.", one.width),

@@ -25,12 +25,16 @@ impl Ending {
     }
 
     fn of_word(of: &str, word: Word, extent: String) -> Self {
-        let weight = match word {
-            Word::Identical => 1,
-            Word::Differs => 11,
-            Word::NotRun => 20,
-        };
-        Self { of: of.to_owned(), word: word.to_string(), extent, weight }
+        Self { of: of.to_owned(), word: word.to_string(), extent, weight: by_code(word.exit_code()) }
+    }
+}
+
+/// How strongly a result speaks that ends with one of the three exit codes of a comparison.
+const fn by_code(code: u8) -> u8 {
+    match code {
+        0 => 1,
+        1 => 11,
+        _ => 20,
     }
 }
 
@@ -76,12 +80,7 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
         Ending { of: one.file.clone(), word: one.result.verdict.clone(), extent, weight }
     }));
     found.extend(all.remedies.iter().map(|one| {
-        let weight = match one.result.exit_code() {
-            0 => 1,
-            1 => 11,
-            _ => 20,
-        };
-        let word = one.result.ending.to_string();
+        let (word, weight) = (one.result.ending.to_string(), by_code(one.result.exit_code()));
         Ending { of: one.file.clone(), word, extent: within(&one.result.summary()), weight }
     }));
     found

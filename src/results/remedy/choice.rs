@@ -15,6 +15,12 @@ pub struct Choice {
     pub pace: Option<Pace>,
 }
 
+/// Routes as a sentence names them.
+#[must_use]
+pub fn or_defaults(routes: &str) -> &str {
+    if routes.is_empty() { "the defaults" } else { routes }
+}
+
 /// Speed beside plain decoding as it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -11,5 +11,5 @@ pub use answers::{
     Candidate, Changed, Ending, Kind, Measured, Named, PlainMeasured, REMEDY_VERSION, Ran, Remedy, Timed,
     WidthRemedy,
 };
-pub use choice::{Choice, Pace};
+pub use choice::{Choice, Pace, or_defaults};
 pub use ranked::{Rank, rank};
