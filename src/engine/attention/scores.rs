@@ -3,6 +3,7 @@
 //! A row may see the positions up to its own. The fused call over a block says so with a causal mask over all
 //! keys; one call a row says so by handing over only the keys it may see, which is what plain decoding does.
 
+use crate::engine::cache::capacity;
 use crate::engine::error::Result;
 use crate::engine::op::Op;
 use crate::engine::pass::Pass;
@@ -80,13 +81,23 @@ fn per_position(
     let before = keys.dim(2) - rows;
     let mut outputs = Vec::new();
     for row in 0..rows {
-        let seen = |array: &Array| -> Result<Array> {
-            let view = rows_of(array, 2, 0, before + row + 1)?;
-            Ok(if layout == Layout::Copied { view.contiguous()? } else { view })
+        let seen = |array: &Array| match layout {
+            Layout::View => view(array, before + row + 1),
+            Layout::Copied => Ok(rows_of(array, 2, 0, before + row + 1)?.contiguous()?),
         };
         outputs.push(fused(&rows_of(queries, 2, row, row + 1)?, &seen(keys)?, &seen(values)?, scale)?);
     }
     Ok(if rows == 1 { outputs.swap_remove(0) } else { concatenate(&outputs, 2)? })
+}
+
+/// The first `length` positions as plain decoding's cache gives them. Where the block's last rows made the buffer grow,
+/// that is a view of one with less room: the kernel may be chosen by it.
+fn view(array: &Array, length: i32) -> Result<Array> {
+    let room = capacity(length);
+    if room < array.dim(2) {
+        return rows_of(&rows_of(array, 2, 0, room)?.contiguous()?, 2, 0, length);
+    }
+    rows_of(array, 2, 0, length)
 }
 
 /// Explicit products; query heads of one key head form an axis of their own, so that keys are not copied.

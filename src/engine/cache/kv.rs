@@ -1,7 +1,8 @@
 //! Keys and values of one full-attention layer, in a buffer that grows by 256 positions.
 //!
 //! Taking rows back is a matter of the length alone: rows past it are never read and are overwritten by the
-//! next append.
+//! next append. The room of the buffer follows from the length, so that it does not tell whether rows were taken back:
+//! on a GPU one row's kernel is chosen by the room of the keys that it is given.
 
 use crate::engine::error::Result;
 use crate::engine::raw;
@@ -9,6 +10,12 @@ use mlx_rs::{Array, ops};
 
 /// Positions by which the buffer grows.
 const STEP: i32 = 256;
+
+/// The room that plain decoding has for so many positions.
+#[must_use]
+pub const fn capacity(length: i32) -> i32 {
+    (length + STEP - 1) / STEP * STEP
+}
 
 /// The cache of one full-attention layer.
 #[derive(Debug, Clone, Default)]
@@ -40,13 +47,12 @@ impl KvCache {
         Ok(views)
     }
 
-    /// Takes the buffers out, grown to hold `stop` positions.
+    /// Takes the buffers out, with the room for `stop` positions.
     fn with_room(&mut self, keys: &Array, values: &Array, stop: i32) -> Result<(Array, Array)> {
-        let capacity = (stop + STEP - 1) / STEP * STEP;
+        let room = capacity(stop);
         match self.buffers.take() {
-            Some(buffers) if buffers.0.dim(2) >= stop => Ok(buffers),
-            Some((old_keys, old_values)) => Ok((grown(&old_keys, capacity)?, grown(&old_values, capacity)?)),
-            None => Ok((empty_like(keys, capacity)?, empty_like(values, capacity)?)),
+            Some((keys, values)) => Ok((resized(keys, room)?, resized(values, room)?)),
+            None => Ok((empty_like(keys, room)?, empty_like(values, room)?)),
         }
     }
 
@@ -75,9 +81,13 @@ fn empty_like(rows: &Array, capacity: i32) -> Result<Array> {
     Ok(ops::zeros_dtype(&[shape[0], shape[1], capacity, shape[3]], rows.dtype())?)
 }
 
-fn grown(old: &Array, capacity: i32) -> Result<Array> {
-    let room = empty_like(old, capacity - old.dim(2))?;
-    Ok(ops::concatenate(&[old, &room], 2)?)
+fn resized(buffer: Array, room: i32) -> Result<Array> {
+    let more = room - buffer.dim(2);
+    Ok(match more {
+        0 => buffer,
+        1.. => ops::concatenate(&[&buffer, &empty_like(&buffer, more)?], 2)?,
+        _ => head(&buffer, room)?.contiguous()?,
+    })
 }
 
 fn write(buffer: &Array, rows: &Array, at: i32) -> Result<Array> {
@@ -90,4 +100,36 @@ fn head(buffer: &Array, length: i32) -> Result<Array> {
     let mut stop = buffer.shape().to_vec();
     stop[2] = length;
     raw::slice(buffer, &[0, 0, 0, 0], &stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KvCache, capacity};
+    use crate::engine::raw::bytes_of;
+    use mlx_rs::Array;
+
+    /// Rows `[1, 1, T, 2]` that hold their positions.
+    fn rows(from: u16, count: u16) -> Array {
+        let values: Vec<f32> = (from..from + count).flat_map(|position| [f32::from(position); 2]).collect();
+        Array::from_slice(&values, &[1, 1, i32::from(count), 2])
+    }
+
+    #[test]
+    fn the_room_follows_from_the_length_whatever_was_taken_back() {
+        let mut cache = KvCache::default();
+        // (rows added, length kept): over the first boundary, back, and over two at once.
+        for (add, keep) in
+            [(253, 253), (8, 254), (1, 255), (4, 257), (1, 258), (300, 400), (90, 450), (70, 520)]
+        {
+            let from = cache.length().try_into().unwrap();
+            let (keys, values) = cache.append(&rows(from, add), &rows(from, add)).unwrap();
+            let all = rows(0, from + add);
+            assert_eq!(bytes_of(&keys).unwrap(), bytes_of(&all).unwrap());
+            assert_eq!(bytes_of(&values).unwrap(), bytes_of(&all).unwrap());
+            let room = capacity(cache.length());
+            assert!(cache.arrays().all(|buffer| buffer.dim(2) == room), "{add} rows from {from}");
+            cache.truncate(keep);
+        }
+        assert_eq!((capacity(256), capacity(257)), (256, 512));
+    }
 }

@@ -8,5 +8,5 @@ mod kv;
 mod stack;
 
 pub use delta::{BlockStates, DeltaBlock, DeltaCache};
-pub use kv::KvCache;
+pub use kv::{KvCache, capacity};
 pub use stack::{Caches, Kept, LayerCache, Rewind, StateDigest};
