@@ -7,11 +7,12 @@
 # Parts may come one call at a time: each call keeps those beside this script in ROOT (default: /opt/exactness), and
 # once all are there they are put together. OUT (default: ./out) gets few files: what was recorded, packed, the
 # record as markdown, and CACHE, the modules that were compiled at run time, for the next bundle. SKIP_CACHE=1 leaves
-# that out. The vendor's libraries are found in Python's packages unless LD_LIBRARY_PATH has them.
+# that out. TOTAL seconds after its start everything that still runs is ended, and what was recorded is packed. The
+# vendor's libraries are found in Python's packages unless LD_LIBRARY_PATH has them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=${ROOT:-/opt/exactness}
-[ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$root/parts" "${OUT:=$PWD/out}"
 
 # Keeps the parts, and unpacks them when there are as many as the manifest names.
@@ -45,11 +46,12 @@ for model in $(grep -o 'models/[a-z0-9.-]*' "$settings" | sort -u); do
     name=${model#models/}
     case ${name##*-} in 4bit) bits=4 ;; 8bit) bits=8 ;; bf16) bits=16 ;; *) continue ;; esac
     mkdir -p "$root/out/models"
-    [ -e "$root/out/$model" ] || "$EXACTNESS" synth --geometry "${name%-*}" --bits $bits --out "$root/out/$model" >&2
+    [ -e "$root/out/$model" ] || "$EXACTNESS" synth --geometry "${name%-*}" --bits $bits --out "$root/out/$model" >&2 &
 done
+wait
 
 code=0
-(cd "$root/out" && OUT="$root/out/$1" "$root/program/harness/run.sh" "gpu/$@") >"$OUT/$1.log" 2>&1 || code=$?
+(cd "$root/out" && OUT="$root/out/$1" ${TOTAL:+timeout -k 5 "$TOTAL"} "$root/program/harness/run.sh" "gpu/$@") >"$OUT/$1.log" 2>&1 || code=$?
 tail -n 60 "$OUT/$1.log"
 tar c -C "$root/out" --exclude=reproducer "$1" | xz -6 -T0 -c >"$OUT/$1.tar.xz"
 [ -n "${SKIP_CACHE:-}" ] || tar c -C "$root/program" cache | xz -6 -T0 -c >"$OUT/cache.tar.xz"
