@@ -135,7 +135,7 @@ impl Run<'_> {
             let (input, token) = (self.stream[index - 1], self.stream[index]);
             let cache_len = Some(PROMPT + place);
             writer
-                .line(&Line::Step(Step { sequence: 0, index: place, input, token, cache_len, row }))
+                .line(&Line::Step(Step { index: place, input, token, cache_len, row, ..Step::default() }))
                 .unwrap();
         }
     }

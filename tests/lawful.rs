@@ -169,7 +169,9 @@ impl Walker {
         let token = token(self.sequence, index);
         self.stream.push(token);
         let row = Some(row(Some(index), 6 + index, token));
-        Line::Step(Step { sequence: self.sequence, index, input, token, cache_len: Some(7 + index), row })
+        let (sequence, cache_len) = (self.sequence, Some(7 + index));
+        let state_sha256 = (index % 2 == 0).then(|| "5e".repeat(32));
+        Line::Step(Step { sequence, index, input, token, cache_len, row, state_sha256 })
     }
 
     fn round(&mut self, plan: &Plan, walk: i64, commit: i64, numbers: &mut Numbers) -> Line {
@@ -204,6 +206,7 @@ impl Walker {
             state_kept: Some(commit + 1),
             state_read: Some(self.slot),
             state_committed: Some(commit),
+            state_sha256: (self.rounds % 2 == 0).then(|| "5e".repeat(32)),
             rows: Some(rows),
             micros: None,
             draft,

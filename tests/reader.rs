@@ -114,11 +114,12 @@ fn lean(line: Line) -> Line {
     };
     match line {
         Line::Round(mut round) => {
-            round.micros = None;
+            (round.micros, round.state_sha256) = (None, None);
             round.rows.iter_mut().flatten().for_each(strip);
             Line::Round(round)
         }
         Line::Step(mut step) => {
+            step.state_sha256 = None;
             step.row.iter_mut().for_each(strip);
             Line::Step(step)
         }

@@ -66,6 +66,7 @@ fn seconds(
         prefill_chunk: 512,
         rewind: Rewind::KeepStates,
         detail,
+        states: false,
         routes: SideRoutes::default(),
     };
     let mut silent = Silent;

@@ -5,6 +5,7 @@
 
 use super::divergence::{self, Compared, Parting, Unit};
 use super::side::{Place, Side};
+use super::states;
 use crate::transcript::format::Prompt;
 use crate::transcript::kept::same_digest;
 use serde_json::{Value, json};
@@ -99,7 +100,7 @@ pub fn null_arm(first: &Side<'_>, repeat: &Side<'_>) -> Answer {
     let mut digests =
         rows.filter_map(|(index, (a, b))| Some((index, a?.sha256.as_deref(), b?.sha256.as_deref())));
     match digests.find(|(_, a, b)| same_digest(*a, *b) == Some(false)) {
-        None => Answer::Holds,
+        None => null_states(first, repeat, compared.common),
         Some((index, a, b)) => {
             let says = format!(
                 "an arm and its own repeat have the same tokens but other row bytes from index {index} on: it is not \
@@ -109,6 +110,19 @@ pub fn null_arm(first: &Side<'_>, repeat: &Side<'_>) -> Answer {
             broken("null-arm", json!(a), json!(b), says)
         }
     }
+}
+
+/// Equal tokens and rows: the states that both runs kept have to be equal, too.
+fn null_states(first: &Side<'_>, repeat: &Side<'_>, common: usize) -> Answer {
+    let prompt = prompt_length(None, first);
+    let found = prompt.and_then(|prompt| states::compare(repeat, first, (prompt, common)));
+    let Some(state) = found.and_then(|found| found.first) else { return Answer::Holds };
+    let says = format!(
+        "an arm and its own repeat have the same tokens and rows but other states from {} positions on: it is not \
+         deterministic",
+        state.positions
+    );
+    broken("null-arm", json!("equal states"), json!(state), says)
 }
 
 /// Where only one of the two runs was watched, watching is the likely cause.

@@ -357,11 +357,11 @@ fn spelled(footer: &Footer) -> Option<usize> {
     strings.or_else(|| footer.logprobs.as_ref().map(Vec::len))
 }
 
-/// A round without its rows, small enough to keep.
+/// A round without its rows and digest, small enough to keep.
 fn scene(round: &Round) -> Box<Round> {
-    let rows = None;
     Box::new(Round {
-        rows,
+        rows: None,
+        state_sha256: None,
         draft: round.draft.clone(),
         target: round.target.clone(),
         emitted: round.emitted.clone(),

@@ -15,6 +15,7 @@ pub mod readings;
 pub mod rows;
 pub mod sequence;
 pub mod side;
+pub mod states;
 pub mod verdict;
 pub mod window;
 

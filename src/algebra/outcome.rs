@@ -101,7 +101,8 @@ fn breach(side: &Side<'_>, broken: &Broken) -> Breach {
         says: broken.says.clone(),
         line: None,
         times: 1,
-        scene: scene.map(|round| Box::new(crate::transcript::Round { rows: None, ..round })),
+        scene: scene
+            .map(|round| Box::new(crate::transcript::Round { rows: None, state_sha256: None, ..round })),
     }
 }
 

@@ -7,6 +7,7 @@ use super::near_tie::{Judged, Margin};
 use super::quantum::{self, Drift};
 use super::rows::{BytePair, RowPair, RowsCompared, Scan};
 use super::side::Side;
+use super::states::{self, StatesCompared};
 use super::{Difference, Verdict};
 use serde::Serialize;
 
@@ -35,6 +36,9 @@ pub struct Pairing {
     /// The rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowsCompared>,
+    /// The states after steps and rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<StatesCompared>,
     /// Reported log-probabilities before the difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
@@ -196,6 +200,7 @@ impl Pairing {
             reference: 0,
             first: None,
             rows: None,
+            states: None,
             drift: None,
             flip: None,
             margin: None,
@@ -242,6 +247,8 @@ impl Pairing {
         if scan.found.rows > 0 {
             self.rows = Some(scan.found.clone());
         }
+        self.states =
+            terms.prompt.and_then(|prompt| states::compare(arm, reference, (prompt, compared.common)));
         self.drift = self.log_probabilities(arm, reference, compared.common, &mut scan);
         let Some(parting) = &compared.parting else { return };
         let (place, position) = divergence::locate(arm, terms.prompt, parting.index);

@@ -90,6 +90,7 @@ impl<'m> Stage<'m> {
             prefill_chunk: self.prefill_chunk,
             rewind: self.rewind,
             detail: RowDetail::None,
+            states: false,
             routes: self.routes.clone(),
         }
     }

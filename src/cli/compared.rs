@@ -9,6 +9,7 @@ use crate::algebra::near_tie::{Judged, Margin};
 use crate::algebra::pairing::First;
 use crate::algebra::quantum::Drift;
 use crate::algebra::rows::RowsCompared;
+use crate::algebra::states::StatesCompared;
 use crate::algebra::{Pairing, Verdict};
 use crate::results::{Judgement, Table};
 use std::fmt::Write as _;
@@ -19,14 +20,26 @@ pub fn overview(judgement: &Judgement) -> Table {
     let mut table = Table::new().text("arm").number("seq").number("equal").number("of").number("first");
     table =
         table.number("round").number("row").number("rows ≠ bytes").number("rows ≠ argmax").text("verdict");
+    let pairings =
+        || judgement.arms.iter().flat_map(|arm| &arm.sequences).filter_map(|one| one.against.as_ref());
+    let states = pairings().any(|pairing| pairing.states.is_some());
+    if states {
+        table = table.number("states ≠ bytes");
+    }
     for arm in &judgement.arms {
         for sequence in &arm.sequences {
-            if let Some(pairing) = &sequence.against {
-                table.row(overview_row(arm, sequence, pairing));
-            }
+            let Some(pairing) = &sequence.against else { continue };
+            let mut row = overview_row(arm, sequence, pairing);
+            row.extend(states.then(|| states_cell(pairing)));
+            table.row(row);
         }
     }
     table
+}
+
+fn states_cell(pairing: &Pairing) -> String {
+    let states = pairing.states.as_ref();
+    states.map_or_else(|| "–".to_owned(), |states| format!("{} of {}", states.differ(), states.states))
 }
 
 fn overview_row(arm: &ArmJudgement, sequence: &SequenceJudgement, pairing: &Pairing) -> Vec<String> {
@@ -81,7 +94,8 @@ fn says_it_all(sequence: &SequenceJudgement, pairing: &Pairing) -> bool {
         && pairing.margin.is_none()
         && pairing.notes.is_empty();
     let rows = pairing.rows.as_ref().is_none_or(|rows| rows.equal == rows.rows);
-    plain && rows && sequence_verdict(sequence, pairing) == Verdict::Identical
+    let states = pairing.states.as_ref().is_none_or(|states| states.differ() == 0);
+    plain && rows && states && sequence_verdict(sequence, pairing) == Verdict::Identical
 }
 
 fn pairing_rows(table: &mut Table, pairing: &Pairing) {
@@ -90,6 +104,9 @@ fn pairing_rows(table: &mut Table, pairing: &Pairing) {
     }
     if let Some(rows) = &pairing.rows {
         table.row(["rows".to_owned(), rows_text(rows)]);
+    }
+    if let Some(states) = &pairing.states {
+        table.row(["states".to_owned(), states_text(states)]);
     }
     if let Some(drift) = &pairing.drift {
         table.row(["log-probs".to_owned(), drift_text(drift, pairing.flip.as_ref())]);
@@ -156,6 +173,14 @@ fn rows_text(rows: &RowsCompared) -> String {
         }
     }
     text
+}
+
+fn states_text(states: &StatesCompared) -> String {
+    let text =
+        format!("{} compared: {} equal, {} differ in bytes", states.states, states.equal, states.differ());
+    let Some(first) = &states.first else { return text };
+    let round = first.round.map_or_else(String::new, |round| format!("after round {round}, "));
+    format!("{text}; first {round}with {} positions", first.positions)
 }
 
 fn drift_text(drift: &Drift, flip: Option<&Judged>) -> String {

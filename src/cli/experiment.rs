@@ -76,6 +76,10 @@ struct Decoding {
     /// digest, and nothing where speed is measured.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "bytes")]
     rows: Option<RowsArg>,
+    /// Also record a digest of all keys, values and recurrent states after each step and round: it is compared
+    /// wherever plain decoding and a round end at the same position.
+    #[arg(long)]
+    states: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -187,6 +191,15 @@ pub struct Planned {
     pub routes: SideRoutes,
 }
 
+/// What is recorded beside the tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorded {
+    /// Rows and states as the command line has it.
+    AsAsked,
+    /// Nothing: the run is timed.
+    Nothing,
+}
+
 impl Prepared<'_> {
     /// Runs the arms in order, each into its transcript, and has them judged.
     ///
@@ -205,7 +218,7 @@ impl Prepared<'_> {
             routes: routes(arm).unwrap_or_else(|| plain.clone()),
         };
         let planned: Vec<Planned> = arms.iter().map(planned).collect();
-        let mut experiment = judged(self.runs(&planned, self.options.detail)?)?;
+        let mut experiment = judged(self.runs(&planned, Recorded::AsAsked)?)?;
         experiment.take_plants(&self.setup.plants.iter().map(ToString::to_string).collect::<Vec<_>>());
         Ok(experiment)
     }
@@ -214,8 +227,8 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// When a transcript is there already or cannot be written, or MLX refuses. What was recorded stays.
-    pub fn runs(&self, planned: &[Planned], detail: RowDetail) -> Result<Vec<ArmRun>, Failure> {
-        self.runs_beside(planned, detail, None)
+    pub fn runs(&self, planned: &[Planned], recorded: Recorded) -> Result<Vec<ArmRun>, Failure> {
+        self.runs_beside(planned, recorded, None)
     }
 
     /// Makes runs in order beside a run of plain decoding that was made before, which drafters may know.
@@ -225,13 +238,17 @@ impl Prepared<'_> {
     pub fn runs_beside(
         &self,
         planned: &[Planned],
-        detail: RowDetail,
+        recorded: Recorded,
         plain: Option<&ArmRun>,
     ) -> Result<Vec<ArmRun>, Failure> {
         refuse_taken(planned)?;
         let max_tokens = self.setup.max_tokens();
         let bar = console::Progress::new(planned.len() * self.prompts.prompts().len() * max_tokens);
-        let options = Options { detail, ..self.options.clone() };
+        let asked = self.options.clone();
+        let options = match recorded {
+            Recorded::AsAsked => asked,
+            Recorded::Nothing => Options { detail: RowDetail::None, states: false, ..asked },
+        };
         let bench = Bench {
             model: &self.loaded.model,
             tokenizer: self.loaded.tokenizer.as_ref(),
@@ -320,6 +337,7 @@ impl Decoding {
                 Some(RowsArg::Digest) => RowDetail::Digest,
                 Some(RowsArg::Bytes) => RowDetail::Bytes,
             },
+            states: self.states,
             routes: self.routes.given(&self.plain),
         }
     }

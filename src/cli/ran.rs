@@ -41,15 +41,18 @@ fn people(experiment: &Experiment, out: &Path, style: Style, per_prompt: bool) -
 
 /// The verdict, and how much it rests on.
 fn summary(experiment: &Experiment) -> String {
-    let Extent { speculative, prompts, tokens, rows } = experiment.extent();
+    let Extent { speculative, prompts, tokens, rows, states } = experiment.extent();
     let what = match speculative {
         0 => "plain decoding and its repeats".to_owned(),
         runs => format!("{} against plain decoding", plural(runs, "speculative run")),
     };
-    let rows = if rows > 0 { format!(", {} compared", plural(rows, "row")) } else { String::new() };
+    let compared = [(rows, "row"), (states, "state")].into_iter().filter(|(count, _)| *count > 0);
+    let compared: Vec<String> = compared.map(|(count, what)| plural(count, what)).collect();
+    let compared =
+        if compared.is_empty() { String::new() } else { format!(", {} compared", compared.join(" and ")) };
     let (prompts, verdict) = (plural(prompts, "prompt"), experiment.verdict);
     let tokens = format!("{tokens} token{}", if tokens == 1 { "" } else { "s" });
-    format!("verdict: {verdict} ({what}: {prompts}, {tokens}{rows})")
+    format!("verdict: {verdict} ({what}: {prompts}, {tokens}{compared})")
 }
 
 fn plural(count: usize, what: &str) -> String {

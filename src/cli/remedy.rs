@@ -136,13 +136,14 @@ impl RemedyArgs {
             requested,
             walk: &walk,
             allow_both: self.allow_both,
+            timed: (!self.no_bench).then_some(self.repeat),
             seeds: &seeds,
             progress: &|step| {
                 bar.label(step);
                 bar.add(1);
             },
         };
-        let runs = Runs::new(prepared, (!self.no_bench).then_some(self.repeat));
+        let runs = Runs::new(prepared);
         let found = remedy::<anyhow::Error>(ask, &widths, &runs, &mut trail).map_err(failure)?;
         bar.finish();
         Ok(found)
@@ -177,9 +178,8 @@ impl RemedyArgs {
         let loaded = prepared.loaded();
         let prompts = sha256(&serde_json::to_vec(prepared.prompts().prompts())?);
         let planted: Vec<String> = self.setup.plants().iter().map(|plant| format!(", {plant}")).collect();
-        let repeat = if self.no_bench { 0 } else { self.repeat };
         let question = format!(
-            "remedy of {}, {} past {} ids, seed {}, prefill {}, prompts {}, {}, timed {repeat}{}",
+            "remedy of {}, {} past {} ids, seed {}, prefill {}, prompts {}, {}{}{}",
             routes_text(&prepared.options().routes, prepared.options().rewind),
             self.walk,
             self.length,
@@ -187,6 +187,7 @@ impl RemedyArgs {
             prepared.options().prefill_chunk,
             &prompts[..16],
             self.setup.drafting(),
+            if prepared.options().states { ", states" } else { "" },
             planted.concat()
         );
         Ok(trails::key(loaded, None, question))

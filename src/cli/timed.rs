@@ -4,16 +4,16 @@
 //! beside them; it has a folder of its own. A folder that an interrupted search left half full is not used again.
 
 use super::exit::Failure;
-use super::experiment::{Planned, Prepared, contestant, judged};
+use super::experiment::{Planned, Prepared, Recorded, contestant, judged};
 use crate::arms::ArmSpec;
 use crate::arms::spec::{bench_plan, plan};
 use crate::engine::routes::Routes;
-use crate::engine::rows::RowDetail;
 use crate::engine::side_routes::SideRoutes;
 use crate::remedy::run::Arms;
 use crate::results::arms::ArmRun;
 use crate::results::bench::{ArmSpeed, Bench};
 use crate::results::comparing;
+use crate::results::outcomes::{Counted, Role};
 use crate::results::remedy::{Changed, Measured, PlainMeasured, Ran, Timed};
 use crate::transcript::{Arm, TokenId};
 use std::cell::RefCell;
@@ -23,17 +23,15 @@ use std::path::{Path, PathBuf};
 /// How a remedy has arms run.
 pub struct Runs<'a> {
     prepared: &'a Prepared<'a>,
-    /// Runs of each setting where speed is measured.
-    repeat: Option<u32>,
     /// Plain decoding and its null arm, by its routes.
     plain: RefCell<BTreeMap<String, Vec<ArmRun>>>,
 }
 
 impl<'a> Runs<'a> {
-    /// Runs of this model, these prompts, this drafter; none of them timed without `repeat`.
+    /// Runs of this model, these prompts, this drafter.
     #[must_use]
-    pub fn new(prepared: &'a Prepared<'a>, repeat: Option<u32>) -> Self {
-        Self { prepared, repeat, plain: RefCell::default() }
+    pub fn new(prepared: &'a Prepared<'a>) -> Self {
+        Self { prepared, plain: RefCell::default() }
     }
 }
 
@@ -43,26 +41,29 @@ impl Arms<anyhow::Error> for Runs<'_> {
         let arm = ArmSpec { width: Some(width), repeat: 0 };
         let file = self.folder("runs", &format!("w{width}")).join(arm.file());
         let planned = [Planned { arm, file, routes: routes.clone() }];
-        let runs = self.prepared.runs_beside(&planned, self.prepared.options().detail, plain.first())?;
+        let runs = self.prepared.runs_beside(&planned, Recorded::AsAsked, plain.first())?;
         let experiment = judged(plain.into_iter().chain(runs).collect())?;
-        let outcomes = experiment.runs.iter().zip(&experiment.outcomes);
-        let rows = outcomes.filter(|(run, _)| run.width.is_some()).filter_map(|(_, outcome)| outcome.rows);
-        let rows = rows.fold((0, 0), |(differ, all), rows| (differ + rows.differ, all + rows.compared));
+        let arms = || experiment.outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
+        let sum = |counts: Vec<Counted>| {
+            let sum = |(differ, all), one: &Counted| (differ + one.differ as u64, all + one.compared as u64);
+            counts.iter().fold((0, 0), sum)
+        };
+        let states: Vec<Counted> = arms().filter_map(|arm| arm.states).collect();
         Ok(Ran {
             verdict: experiment.verdict.word().to_owned(),
             code: experiment.verdict.exit_code(),
-            rows: (rows.0 as u64, rows.1 as u64),
+            rows: sum(arms().filter_map(|arm| arm.rows).collect()),
+            states: (!states.is_empty()).then(|| sum(states)),
             tokens: experiment.extent().tokens,
             file: planned[0].file.display().to_string(),
             changed: self.changed(&routes.plain)?,
         })
     }
 
-    fn time(&self, width: usize, settings: &[SideRoutes]) -> anyhow::Result<Option<Timed>> {
-        let Some(repeat) = self.repeat else { return Ok(None) };
+    fn time(&self, width: usize, settings: &[SideRoutes], repeat: u32) -> anyhow::Result<Option<Timed>> {
         let folder = self.folder("speed", &format!("w{width}"));
         let planned = turns((width, repeat), (settings, self.asked()), &folder);
-        let runs = self.prepared.runs(&planned, RowDetail::None)?;
+        let runs = self.prepared.runs(&planned, Recorded::Nothing)?;
         let of = |number: usize| self.measured((&runs, &planned), (&folder, number), repeat);
         let all = (0..settings.len()).map(of).collect::<anyhow::Result<Vec<_>>>()?;
         let Some((first, _)) = all.first() else { return Ok(None) };
@@ -87,7 +88,7 @@ impl Runs<'_> {
         let routes = SideRoutes { plain: routes.clone(), ..SideRoutes::default() };
         let planned = |arm: ArmSpec| Planned { arm, file: folder.join(arm.file()), routes: routes.clone() };
         let planned: Vec<Planned> = plan(&[], 1, false).into_iter().map(planned).collect();
-        let runs = self.prepared.runs(&planned, self.prepared.options().detail)?;
+        let runs = self.prepared.runs(&planned, Recorded::AsAsked)?;
         self.plain.borrow_mut().insert(routes.plain.to_string(), runs.clone());
         Ok(runs)
     }

@@ -41,10 +41,11 @@ pub fn decode(
             None => queue(session, &session.model.ids(&[first])?, &mut caches)?,
         };
         recorder.state(&caches)?;
+        let state = session.state(&caches)?;
         if stream.len() + 1 < request.max_tokens {
             prepared = Some(queue(session, &running.token.reshape(&[1, 1])?, &mut caches)?);
         }
-        let token = record(session, request, &stream, &running, recorder)?;
+        let token = record(session, request, &stream, (&running, state), recorder)?;
         stream.push(token);
     }
 }
@@ -63,7 +64,7 @@ fn record(
     session: &Session<'_>,
     request: &Request<'_>,
     stream: &[TokenId],
-    step: &Queued,
+    (step, state_sha256): (&Queued, Option<String>),
     recorder: &mut dyn Recorder,
 ) -> Result<TokenId> {
     let (sequence, input) = (request.sequence, stream[stream.len() - 1]);
@@ -76,6 +77,6 @@ fn record(
         None => None,
     };
     let cache_len = Some(position + 1);
-    recorder.line(Line::Step(Step { sequence, index, input, token, cache_len, row }))?;
+    recorder.line(Line::Step(Step { sequence, index, input, token, cache_len, row, state_sha256 }))?;
     Ok(token)
 }

@@ -56,12 +56,14 @@ pub fn decode(
         session.commit(&mut caches, dim(verified.draft.len() + 1), dim(verified.accepted + 1))?;
         micros.rewind = Some(in_micros(watch.lap()));
         let state_kept = caches.state_length().zip(verified.state_before);
+        let state_sha256 = session.state(&caches)?;
         let emitted = emit(session, request, &stream, &verified);
         let line = round_line(session, request, (&stream, &emitted), verified, recorder)?;
         let round = Round {
             round: counters.rounds,
             cache_after: Some(i64::from(caches.length())),
             state_kept: state_kept.map(|(after, before)| i64::from(after - before)),
+            state_sha256,
             micros: Some(micros),
             ..line
         };

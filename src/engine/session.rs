@@ -37,6 +37,8 @@ pub struct Options {
     pub rewind: Rewind,
     /// What is said about rows.
     pub detail: RowDetail,
+    /// The state after every step and round is digested, which brings all of it to the host each time.
+    pub states: bool,
     /// Overrides for the verify block and for plain decoding, which also feeds the prompt.
     pub routes: SideRoutes,
 }
@@ -248,6 +250,14 @@ impl<'a> Session<'a> {
             recorder.keep(&mut row, bytes)?;
         }
         Ok(row)
+    }
+
+    /// The digest of what the caches hold after a step or a round, where it is asked for.
+    ///
+    /// # Errors
+    /// When MLX refuses.
+    pub fn state(&self, caches: &Caches) -> Result<Option<String>> {
+        self.options.states.then(|| Ok(caches.digest()?.total())).transpose()
     }
 
     /// Why the stream ends here, if it does: an end id as its last token, or the budget.

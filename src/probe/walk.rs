@@ -311,6 +311,7 @@ impl Walk {
             prefill_chunk: self.prefill_chunk,
             rewind: self.rewind,
             detail: RowDetail::None,
+            states: false,
             routes: SideRoutes { block: routes.clone(), plain: self.plain.clone() },
         }
     }

@@ -53,6 +53,8 @@ pub struct Ask<'a> {
     pub walk: &'a Walk,
     /// A setting that changes plain decoding, too, may be chosen where one of blocks alone is exact.
     pub allow_both: bool,
+    /// Runs of each setting where speed is measured.
+    pub timed: Option<u32>,
     /// Draw the inputs of a probe.
     pub seeds: &'a [u64],
     /// Told what is being done.
@@ -67,12 +69,12 @@ pub trait Arms<E> {
     /// When it cannot be run.
     fn run(&self, width: usize, routes: &SideRoutes) -> Result<Ran, E>;
 
-    /// Times arms under these settings between runs of plain decoding as it was asked for; nothing where speed is not
-    /// asked for.
+    /// Times arms under these settings, each in so many runs, between runs of plain decoding as it was asked for;
+    /// nothing where there is no setting.
     ///
     /// # Errors
     /// When one cannot be run.
-    fn time(&self, width: usize, settings: &[SideRoutes]) -> Result<Option<Timed>, E>;
+    fn time(&self, width: usize, settings: &[SideRoutes], repeat: u32) -> Result<Option<Timed>, E>;
 }
 
 /// The operations that part under some routes, and what they bear.
@@ -320,15 +322,17 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
         Ok(candidate)
     }
 
-    /// Times what is proven, and what was asked for beside it.
+    /// Times what is proven, and what was asked for beside it. The step is named by its runs: a trail made without
+    /// speeds is gone on with.
     fn time(&mut self, width: usize, found: &mut WidthRemedy) -> Result<(), E> {
+        let Some(repeat) = self.ask.timed else { return Ok(()) };
         let proven = || found.candidates.iter().filter(|one| one.exact());
         let texts = proven().chain([&found.requested]);
         // This program wrote them.
         let settings: Vec<SideRoutes> =
             texts.filter_map(|one| SideRoutes::of_texts(&one.routes, &one.plain).ok()).collect();
         let timed: Option<Timed> =
-            self.step(&format!("w{width} time"), |own| own.arms.time(width, &settings))?;
+            self.step(&format!("w{width} time ×{repeat}"), |own| own.arms.time(width, &settings, repeat))?;
         let Some(timed) = timed else { return Ok(()) };
         let WidthRemedy { candidates, requested, .. } = found;
         let timed_ones = candidates.iter_mut().filter(|one| one.exact()).chain([requested]);

@@ -1,7 +1,7 @@
 //! What `run-arm` measured and how each run came out: one struct that the table, the sentences and the JSON are
 //! made of, so that they cannot disagree.
 
-use super::outcomes::{self, NullArm, Outcome, Role};
+use super::outcomes::{self, Counted, NullArm, Outcome, Role};
 use super::{Judgement, Table};
 use crate::algebra::Verdict;
 use crate::transcript::TokenId;
@@ -151,13 +151,19 @@ impl Experiment {
         let mut table = Table::new().text("arm").number("tokens").number("rounds").number("rewinds");
         table = table.number("accepted").number("tok/s").text("sha256").text("verdict");
         table = table.number("prompts").text("first ≠").number("rows ≠");
+        let states = self.outcomes.iter().any(|outcome| outcome.states.is_some());
+        if states {
+            table = table.number("states ≠");
+        }
         for (run, outcome) in self.runs.iter().zip(&self.outcomes) {
-            table.row(row(run, outcome));
+            let mut row = row(run, outcome);
+            row.extend(states.then(|| counted(outcome.states)));
+            table.row(row);
         }
         table
     }
 
-    /// Speculative runs, prompts, tokens of plain decoding and rows that were compared.
+    /// Speculative runs, prompts, tokens of plain decoding, rows and states that were compared.
     #[must_use]
     pub fn extent(&self) -> Extent {
         let reference = self.runs.first();
@@ -167,6 +173,7 @@ impl Experiment {
             prompts: reference.map_or(0, |run| run.streams.len()),
             tokens: reference.map_or(0, |run| run.tokens),
             rows: arms().filter_map(|outcome| outcome.rows).map(|rows| rows.compared).sum(),
+            states: arms().filter_map(|outcome| outcome.states).map(|states| states.compared).sum(),
         }
     }
 }
@@ -182,6 +189,12 @@ pub struct Extent {
     pub tokens: u64,
     /// Rows compared with plain decoding's.
     pub rows: usize,
+    /// States compared with plain decoding's.
+    pub states: usize,
+}
+
+fn counted(counted: Option<Counted>) -> String {
+    counted.map_or_else(|| "–".to_owned(), |count| format!("{} of {}", count.differ, count.compared))
 }
 
 fn row(run: &ArmRun, outcome: &Outcome) -> Vec<String> {
@@ -199,6 +212,6 @@ fn row(run: &ArmRun, outcome: &Outcome) -> Vec<String> {
         outcome.word(),
         if compared { format!("{} of {}", outcome.identical, outcome.prompts) } else { dash() },
         outcome.first_differences.first().map_or_else(dash, |first| first.place(outcome.prompts)),
-        outcome.rows.map_or_else(dash, |rows| format!("{} of {}", rows.differ, rows.compared)),
+        counted(outcome.rows),
     ]
 }

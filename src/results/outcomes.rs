@@ -7,6 +7,7 @@ use super::Judgement;
 use super::arms::ArmRun;
 use super::comparing::{Contestant, side};
 use crate::algebra::between::{self, Answer};
+use crate::algebra::states::{FirstState, StatesCompared};
 use crate::algebra::{Pairing, Verdict};
 use crate::transcript::Sequence;
 use serde::Serialize;
@@ -42,12 +43,29 @@ pub struct Outcome {
     pub first_differences: Vec<PartedAt>,
     /// Logit rows, counted apart from the text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rows: Option<RowCount>,
+    pub rows: Option<Counted>,
     /// Where the first of the rows with other bytes stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_row: Option<PartedAt>,
+    /// What is kept after a round, where it was digested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub states: Option<Counted>,
+    /// The first of the states with other bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_state: Option<StateAt>,
     /// Rounds that rejected a proposal.
     pub rewinds: u64,
+}
+
+/// A state with other bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StateAt {
+    /// The prompt's number.
+    pub prompt: i64,
+    /// The round that left it behind.
+    pub round: Option<i64>,
+    /// Positions that it holds.
+    pub positions: i64,
 }
 
 /// Where one prompt's streams or rows part.
@@ -59,9 +77,9 @@ pub struct PartedAt {
     pub token: usize,
 }
 
-/// Rows compared, and those with other bytes.
+/// Rows or states compared, and those with other bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct RowCount {
+pub struct Counted {
     /// Recorded on both sides, up to the first difference.
     pub compared: usize,
     /// With other bytes.
@@ -143,6 +161,8 @@ impl Outcome {
             first_differences: Vec::new(),
             rows: None,
             first_row: None,
+            states: None,
+            first_state: None,
             rewinds: judged.map_or(0, |arm| arm.compared.rewinds),
         };
         if let Some(null) = nulls.iter().find(|null| null.file == run.file) {
@@ -170,13 +190,24 @@ impl Outcome {
             let first = pairing.first.as_ref();
             self.first_differences.extend(first.map(|first| PartedAt { prompt, token: first.index }));
             if let Some(rows) = &pairing.rows {
-                let sum = self.rows.get_or_insert(RowCount { compared: 0, differ: 0 });
+                let sum = self.rows.get_or_insert(Counted { compared: 0, differ: 0 });
                 sum.compared += rows.rows;
                 sum.differ += rows.bytes_differ;
                 let first = rows.first.as_ref().map(|first| PartedAt { prompt, token: first.index });
                 self.first_row = self.first_row.or(first);
             }
+            if let Some(states) = &pairing.states {
+                self.take_states(prompt, states);
+            }
         }
+    }
+
+    fn take_states(&mut self, prompt: i64, states: &StatesCompared) {
+        let sum = self.states.get_or_insert(Counted { compared: 0, differ: 0 });
+        sum.compared += states.states;
+        sum.differ += states.differ();
+        let place = |first: &FirstState| StateAt { prompt, round: first.round, positions: first.positions };
+        self.first_state = self.first_state.or(states.first.as_ref().map(place));
     }
 
     /// `classic`, `w4 repeat 1`.
@@ -232,6 +263,7 @@ fn blank_rows(runs: &[ArmRun]) -> u64 {
 pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec<String> {
     let arms = || outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
     let mut says: Vec<String> = arms().filter_map(of_prompts).chain(arms().filter_map(of_rows)).collect();
+    says.extend(arms().filter_map(of_states));
     if arms().any(|arm| arm.verdict == Verdict::Identical && arm.rows.is_some_and(|rows| rows.differ > 0)) {
         says.push("The verdict is about the text; rows are counted apart.".to_owned());
     }
@@ -292,7 +324,7 @@ fn distribution(tokens: &[usize]) -> String {
 
 /// Rows with other bytes than plain decoding's.
 fn of_rows(outcome: &Outcome) -> Option<String> {
-    let RowCount { compared, differ } = outcome.rows.filter(|rows| rows.differ > 0)?;
+    let Counted { compared, differ } = outcome.rows.filter(|rows| rows.differ > 0)?;
     let rows = if compared == 1 { "row has" } else { "rows have" };
     let tokens = if outcome.first_differences.is_empty() {
         "all tokens are equal"
@@ -307,9 +339,25 @@ fn of_rows(outcome: &Outcome) -> Option<String> {
     ))
 }
 
+/// States with other bytes than plain decoding's.
+fn of_states(outcome: &Outcome) -> Option<String> {
+    let Counted { compared, differ } = outcome.states.filter(|states| states.differ > 0)?;
+    let states = if compared == 1 { "state has" } else { "states have" };
+    let place = outcome.first_state.map(|first| {
+        let round = first.round.map_or_else(String::new, |round| format!("after round {round}, "));
+        format!(", the first of prompt {} {round}with {} positions", first.prompt, first.positions)
+    });
+    Some(format!(
+        "{}: {differ} of {compared} {states} other bytes than plain decoding's at the same position{}.",
+        outcome.label(),
+        place.unwrap_or_default()
+    ))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, PartedAt, Role, RowCount, distribution, of_prompts, of_rows, sentences, verdict};
+    use super::{Counted, Outcome, PartedAt, Role, StateAt};
+    use super::{distribution, of_prompts, of_rows, of_states, sentences, verdict};
     use crate::algebra::{Difference, Verdict};
     use crate::results::arms::ArmRun;
     use std::path::Path;
@@ -327,6 +375,8 @@ mod tests {
             first_differences: parted.iter().enumerate().map(first).collect(),
             rows: None,
             first_row: None,
+            states: None,
+            first_state: None,
             rewinds: 0,
         }
     }
@@ -348,15 +398,18 @@ mod tests {
 
     #[test]
     fn rows_are_said_apart_from_the_text() {
-        let rows = Some(RowCount { compared: 256, differ: 252 });
+        let rows = Some(Counted { compared: 256, differ: 252 });
         let first_row = Some(PartedAt { prompt: 2, token: 4 });
         let equal = of_rows(&Outcome { rows, first_row, ..outcome(&[], 4) }).unwrap();
         insta::assert_snapshot!(equal, @"w4: 252 of 256 rows have other bytes than plain decoding's, the first at prompt 2, token 4; all tokens are equal.");
+        let first_state = Some(StateAt { prompt: 2, round: Some(7), positions: 71 });
+        let states = Some(Counted { compared: 64, differ: 3 });
+        let states = of_states(&Outcome { states, first_state, ..outcome(&[], 4) }).unwrap();
+        insta::assert_snapshot!(states, @"w4: 3 of 64 states have other bytes than plain decoding's at the same position, the first of prompt 2 after round 7, with 71 positions.");
         let parted = of_rows(&Outcome { rows, ..outcome(&[5], 4) }).unwrap();
         assert!(!parted.contains("all tokens are equal"), "{parted}");
         assert!(
-            of_rows(&Outcome { rows: Some(RowCount { compared: 9, differ: 0 }), ..outcome(&[], 1) })
-                .is_none()
+            of_rows(&Outcome { rows: Some(Counted { compared: 9, differ: 0 }), ..outcome(&[], 1) }).is_none()
         );
     }
 

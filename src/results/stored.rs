@@ -10,6 +10,7 @@ use crate::algebra::judgement::Compared;
 use crate::algebra::near_tie::Judged;
 use crate::algebra::quantum::Drift;
 use crate::algebra::rows::RowsCompared;
+use crate::algebra::states::StatesCompared;
 use serde::Deserialize;
 
 /// What `compare` and `check-algebra` print.
@@ -102,6 +103,8 @@ pub struct Pairing {
     pub first: Option<First>,
     /// The rows.
     pub rows: Option<RowsCompared>,
+    /// The states after steps and rounds.
+    pub states: Option<StatesCompared>,
     /// Reported log-probabilities before the difference.
     pub drift: Option<Drift>,
     /// The flip.

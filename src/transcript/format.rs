@@ -266,7 +266,7 @@ pub struct Prefill {
 }
 
 /// One token of plain decoding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Which sequence.
     pub sequence: i64,
@@ -282,6 +282,9 @@ pub struct Step {
     /// The row that chose `token`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub row: Option<Row>,
+    /// SHA-256 over KV and recurrent state after the step, of `cache_len` positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_sha256: Option<String>,
 }
 
 /// One speculative round.
@@ -327,6 +330,9 @@ pub struct Round {
     /// State slot committed by this round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_committed: Option<i64>,
+    /// SHA-256 over KV and recurrent state after the rewind, of `cache_after` positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_sha256: Option<String>,
     /// One entry a verified row.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe_list")]
     pub rows: Option<Vec<Row>>,

@@ -42,6 +42,7 @@ pub fn round_into(line: &[u8], round: &mut Round) -> Option<()> {
                     if scan.null() { None } else { Some(scan.rows(rows.take().unwrap_or_default())?) };
             }
             b"micros" => seen.first(17).and_then(|()| scan.skip_micros())?,
+            b"state_sha256" => seen.first(18).and_then(|()| scan.skip_text())?,
             _ => return None,
         }
     }
@@ -52,7 +53,7 @@ pub fn round_into(line: &[u8], round: &mut Round) -> Option<()> {
 #[must_use]
 pub fn step(line: &[u8]) -> Option<Step> {
     let mut scan = Scan::new(line, br#"{"type":"step""#)?;
-    let mut step = Step { sequence: 0, index: 0, input: 0, token: 0, cache_len: None, row: None };
+    let mut step = Step::default();
     let mut seen = Seen::default();
     while let Key::Named(key) = scan.next_key()? {
         match key {
@@ -65,6 +66,7 @@ pub fn step(line: &[u8]) -> Option<Step> {
                 seen.first(5)?;
                 step.row = if scan.null() { None } else { Some(scan.row(Row::default())?) };
             }
+            b"state_sha256" => seen.first(6).and_then(|()| scan.skip_text())?,
             _ => return None,
         }
     }
@@ -356,7 +358,7 @@ mod tests {
 
     const ROUND: &str = concat!(
         r#"{"type":"round","sequence":0,"round":0,"width":2,"bonus":5,"draft":[6],"target":[6,9],"accepted":1,"#,
-        r#""emitted":[6,9],"cache_before":64,"cache_after":null,"rows":[{"index":1,"position":64,"sha256":"51ab","#,
+        r#""emitted":[6,9],"cache_before":64,"cache_after":null,"state_sha256":"9f0c","rows":[{"index":1,"position":64,"sha256":"51ab","#,
         r#""dtype":"bfloat16","top":[[6,15.875],[7,-1.5e-2],[8,null]]},{"index":null,"at":[0,18]}],"#,
         r#""micros":{"draft":1974.2,"verify":8335,"sync":null}}"#
     );

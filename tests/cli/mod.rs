@@ -19,5 +19,6 @@ mod probe;
 mod readme;
 #[cfg(feature = "engine")]
 mod remedy;
+mod states;
 #[cfg(feature = "engine")]
 mod whole_lines;

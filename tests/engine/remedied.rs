@@ -45,10 +45,10 @@ impl Arms<RemedyError> for Fake {
         let verdict = "identical".to_owned();
         let changed =
             (routes.plain != Routes::default()).then_some(Changed { rows: (3, 9), tokens: (1, 10) });
-        Ok(Ran { verdict, code: 0, rows: (0, 9), tokens: 10, file: String::new(), changed })
+        Ok(Ran { verdict, code: 0, rows: (0, 9), states: None, tokens: 10, file: String::new(), changed })
     }
 
-    fn time(&self, _: usize, settings: &[SideRoutes]) -> Result<Option<Timed>, RemedyError> {
+    fn time(&self, _: usize, settings: &[SideRoutes], _: u32) -> Result<Option<Timed>, RemedyError> {
         let plain = |routes: &SideRoutes| {
             let changed = routes.plain != Routes::default();
             changed.then_some(PlainMeasured { tokens_per_second: 6.0, ratio: 0.6, resolved: true })
@@ -113,6 +113,7 @@ fn found_by(case: &Case<'_>, arms: &Fake, trail: &mut TrailFile) -> Result<Width
         requested: &case.routes.parse().unwrap(),
         walk: &walk,
         allow_both: arms.allow_both,
+        timed: Some(3),
         seeds: &[1, 2, 3],
         progress: &|_| {},
     };

@@ -47,6 +47,7 @@ pub(super) fn options() -> Options {
         prefill_chunk: 512,
         rewind: Rewind::KeepStates,
         detail: RowDetail::Digest,
+        states: false,
         routes: SideRoutes::default(),
     }
 }

@@ -81,14 +81,32 @@ fn table(judgement: &Judgement, experiment: Option<&Experiment>) -> Block {
         Table::new().text("arm").text("file").text("verdict").number("prompts identical").number("tokens");
     table =
         table.number("rounds").number("rewinds").number("accepted").number("rows ≠").text("stream sha256");
+    let states = judgement.arms.iter().any(|arm| states(arm).is_some());
+    if states {
+        table = table.number("states ≠");
+    }
     let run = |arm: &Arm| experiment.and_then(|one| one.runs.iter().find(|run| run.file == arm.file));
     let mut arms: Vec<(usize, &Arm)> =
         judgement.arms.iter().map(|arm| (order_of(arm, experiment), arm)).collect();
     arms.sort_by_key(|(place, _)| *place);
     for (_, arm) in arms {
-        table.row(verdict_row(arm, run(arm)));
+        let mut row = verdict_row(arm, run(arm));
+        row.extend(states.then(|| states_cell(arm)));
+        table.row(row);
     }
     Block::named(table)
+}
+
+/// States with other bytes, and all that were compared.
+fn states(arm: &Arm) -> Option<(usize, usize)> {
+    let compared = arm.sequences.iter().filter_map(|one| one.against.as_ref()?.states.as_ref());
+    compared
+        .map(|states| (states.differ(), states.states))
+        .reduce(|sum, states| (sum.0.saturating_add(states.0), sum.1.saturating_add(states.1)))
+}
+
+fn states_cell(arm: &Arm) -> String {
+    states(arm).map_or_else(|| DASH.to_owned(), |(differ, compared)| format!("{differ} of {compared}"))
 }
 
 /// The place of an arm among those that ran.

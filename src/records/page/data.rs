@@ -120,6 +120,10 @@ impl Rows {
         add("rows compared", rows.map(|rows| rows.rows.to_string()));
         add("rows with other bytes", rows.map(|rows| rows.bytes_differ.to_string()));
         add("rows with another choice", rows.map(|rows| rows.argmax_differ.to_string()));
+        if let Some(states) = &pairing.states {
+            add("states compared", Some(states.states.to_string()));
+            add("states with other bytes", Some(states.differ().to_string()));
+        }
         let flip = pairing.flip.as_ref();
         add("flip: gap", flip.and_then(|flip| flip.gap.or(flip.reported_gap)).map(|gap| gap.to_string()));
         add(

@@ -49,7 +49,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
     blocks.push(match (compared, table.is_empty()) {
         (0, _) => Block::missing("a comparison with plain decoding: nothing was compared"),
         (_, true) => Block::text(format!(
-            "None of {compared} compared sequences parts, neither in its text nor in a recorded row."
+            "None of {compared} compared sequences parts, in its text, a recorded row or a recorded state."
         )),
         _ => Block::named(table),
     });
@@ -70,7 +70,9 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
 
 /// Something differs: the text, or a row under equal text.
 fn parts(pairing: &Pairing) -> bool {
-    pairing.first.is_some() || pairing.rows.as_ref().is_some_and(|rows| rows.bytes_differ > 0)
+    pairing.first.is_some()
+        || pairing.rows.as_ref().is_some_and(|rows| rows.bytes_differ > 0)
+        || pairing.states.as_ref().is_some_and(|states| states.differ() > 0)
 }
 
 fn row(arm: &Arm, sequence: i64, pairing: &Pairing) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use crate::algebra::Verdict;
 use crate::algebra::outcome::weight;
+use crate::algebra::states::StatesCompared;
 use crate::records::gather::Gathered;
 use crate::results::Word;
 use crate::results::sweep::Reading;
@@ -113,10 +114,19 @@ fn extent(judgement: &crate::results::stored::Judgement) -> String {
     let tokens = total(pairings().map(|pairing| pairing.past_prompt));
     let (compared, differ) =
         (total(rows().map(|rows| rows.rows)), total(rows().map(|rows| rows.bytes_differ)));
-    let rounds = judgement.arms.iter().fold(0, |sum: u64, arm| sum.saturating_add(arm.compared.rounds));
     let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let states = || pairings().filter_map(|pairing| pairing.states.as_ref());
+    let kept = match total(states().map(|states| states.states)) {
+        0 => String::new(),
+        kept => format!(
+            "; {} compared after rounds, {} with other bytes",
+            many(kept, "state"),
+            total(states().map(StatesCompared::differ))
+        ),
+    };
+    let rounds = judgement.arms.iter().fold(0, |sum: u64, arm| sum.saturating_add(arm.compared.rounds));
     format!(
-        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes; {rounds} rounds judged",
+        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes{kept}; {rounds} rounds judged",
         many(judgement.arms.len(), "run"),
         many(pairings().count(), "sequence"),
         many(tokens, "token"),

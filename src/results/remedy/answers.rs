@@ -120,6 +120,9 @@ pub struct Ran {
     pub code: u8,
     /// Rows of logits with other bytes, of how many.
     pub rows: (u64, u64),
+    /// States after rounds with other bytes, of how many, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub states: Option<(u64, u64)>,
     /// Tokens of plain decoding.
     pub tokens: u64,
     /// Where the transcript lies.
@@ -139,10 +142,16 @@ pub struct Changed {
 }
 
 impl Ran {
-    /// The text is plain decoding's and so is every row.
+    /// The text is plain decoding's and so is every row, and every state that was compared.
     #[must_use]
-    pub const fn identical(&self) -> bool {
-        self.code == 0 && self.rows.0 == 0 && self.rows.1 > 0
+    pub fn identical(&self) -> bool {
+        self.code == 0 && self.rows.0 == 0 && self.rows.1 > 0 && self.other_states() == 0
+    }
+
+    /// States with other bytes.
+    #[must_use]
+    pub fn other_states(&self) -> u64 {
+        self.states.map_or(0, |states| states.0)
     }
 }
 

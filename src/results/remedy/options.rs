@@ -138,6 +138,7 @@ fn inexact(one: &Candidate) -> String {
     match &one.run {
         None => format!("probe {}", one.probed.outcome.word()),
         Some(run) if run.rows.0 > 0 => format!("{} of {} rows ≠", run.rows.0, run.rows.1),
+        Some(run) if run.other_states() > 0 => format!("{} states ≠", run.other_states()),
         Some(run) => format!("run {}", run.verdict),
     }
 }

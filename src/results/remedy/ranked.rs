@@ -86,6 +86,7 @@ mod tests {
             verdict: "identical".to_owned(),
             code: 0,
             rows: (0, rows),
+            states: None,
             tokens: 2,
             file: String::new(),
             changed: None,

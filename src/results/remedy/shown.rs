@@ -153,10 +153,12 @@ impl Named {
 
 impl Ran {
     fn says(&self) -> String {
-        match self.rows.0 {
-            0 => self.verdict.clone(),
-            differ => format!("{}, {differ} of {} rows ≠", self.verdict, self.rows.1),
-        }
+        let differing = [("rows", Some(self.rows)), ("states", self.states)].into_iter();
+        let differing =
+            differing.filter_map(|(what, counts)| Some((what, counts.filter(|counts| counts.0 > 0)?)));
+        differing.fold(self.verdict.clone(), |says, (what, (differ, all))| {
+            format!("{says}, {differ} of {all} {what} ≠")
+        })
     }
 }
 

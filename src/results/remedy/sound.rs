@@ -1,6 +1,6 @@
 //! Whether a stored remedy says what its own parts give, so that an edited file proves nothing.
 
-use super::answers::{Candidate, Ending, Remedy, WidthRemedy};
+use super::answers::{Candidate, Ending, Ran, Remedy, WidthRemedy};
 
 impl Remedy {
     /// The first thing that the rest does not bear out.
@@ -18,10 +18,13 @@ impl Remedy {
 impl WidthRemedy {
     fn contradiction(&self) -> Option<String> {
         let tried = || self.candidates.iter().chain([&self.requested]);
-        let miscounted = |one: &&Candidate| one.run.as_ref().is_some_and(|run| run.rows.0 > run.rows.1);
+        let counts = |run: &Ran| [Some(run.rows), run.states].into_iter().flatten();
+        let miscounted = |one: &&Candidate| {
+            one.run.as_ref().is_some_and(|run| counts(run).any(|(differ, all)| differ > all))
+        };
         if let Some(one) = tried().find(miscounted) {
             return Some(format!(
-                "width {}: more rows of {} differ than were compared",
+                "width {}: more rows or states of {} differ than were compared",
                 self.width, one.routes
             ));
         }
