@@ -1,6 +1,6 @@
 //! Everything that a record is made of, read from the files of an experiment.
 
-use super::error::RecordError;
+use super::error::{RecordError, refused_version};
 use super::experiment::{self, Experiment};
 use super::input::{self, Input};
 use super::kind::Kind;
@@ -84,12 +84,14 @@ impl Gathered {
             Kind::Judgement => self.judgements.push(json(input, JUDGEMENT_VERSION)?),
             Kind::Bench => self.benches.push(json(input, BENCH_VERSION)?),
             Kind::Probe => self.probes.push(json(input, PROBE_VERSION)?),
-            Kind::Bisect => self.bisects.push(json(input, BISECT_VERSION)?),
+            Kind::Bisect => {
+                let bisect: From<Bisected> = json(input, BISECT_VERSION)?;
+                borne_out(input, bisect.result.contradiction())?;
+                self.bisects.push(bisect);
+            }
             Kind::Remedy => {
                 let remedy: From<Remedy> = json(input, REMEDY_VERSION)?;
-                if let Some(says) = remedy.result.contradiction() {
-                    return Err(wrong(input, format!("it contradicts itself: {says}; make it again")));
-                }
+                borne_out(input, remedy.result.contradiction())?;
                 self.remedies.push(remedy);
             }
             Kind::Trail => self.trails.extend(key_of(input)?),
@@ -143,6 +145,12 @@ fn wrong(input: &Input, says: String) -> RecordError {
     RecordError::Result { file: input.name.clone(), says }
 }
 
+/// A result whose parts do not give what it says is no result.
+fn borne_out(input: &Input, contradiction: Option<String>) -> Result<(), RecordError> {
+    contradiction
+        .map_or(Ok(()), |says| Err(wrong(input, format!("it contradicts itself: {says}; make it again"))))
+}
+
 /// What a trail is about. Its answers stand in the result beside it, so that a header of another form is no error here.
 fn key_of(input: &Input) -> Result<Option<From<Key>>, RecordError> {
     #[derive(serde::Deserialize)]
@@ -161,18 +169,12 @@ struct Version {
     version: u64,
 }
 
-/// A result of a version up to `newest`.
+/// A result of a version from 1 to `newest`.
 fn json<T: DeserializeOwned>(input: &Input, newest: u32) -> Result<From<T>, RecordError> {
     let bytes = whole(input)?;
     let version: Version = parsed(input, &bytes)?;
-    if version.version > u64::from(newest) {
-        let found = version.version;
-        return Err(wrong(
-            input,
-            format!(
-                "it has version {found} and this program reads version {newest}; a later exactness reads it"
-            ),
-        ));
+    if let Some(says) = refused_version(version.version, newest) {
+        return Err(wrong(input, says));
     }
     Ok(From { file: input.name.clone(), result: parsed(input, &bytes)? })
 }

@@ -1,7 +1,7 @@
 //! What the author of a record says: its title, its question, remarks, and which data it is made of; kept beside the
 //! record in `record.json`, with the digests of the data, so that it can be made again and checked.
 
-use super::error::RecordError;
+use super::error::{RecordError, refused_version};
 use super::input::Input;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -93,13 +93,10 @@ impl Stored {
         if stored.format != FORMAT {
             return Err(wrong(format!("it is no record: its `format` is not \"{FORMAT}\"")));
         }
-        if stored.version > VERSION {
-            let found = stored.version;
-            return Err(wrong(format!(
-                "it has version {found} and this program reads version {VERSION}; a later exactness reads it"
-            )));
+        match refused_version(u64::from(stored.version), VERSION) {
+            Some(says) => Err(wrong(says)),
+            None => Ok(Some(stored)),
         }
-        Ok(Some(stored))
     }
 
     /// What the author says in it.
