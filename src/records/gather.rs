@@ -3,6 +3,7 @@
 use super::error::{RecordError, refused_version};
 use super::experiment::{self, Experiment};
 use super::input::{self, Input};
+use super::interrupted::{self, Interrupted};
 use super::kind::Kind;
 use super::parity::ParityResult;
 use crate::results::bench::BENCH_VERSION;
@@ -47,6 +48,8 @@ pub struct Gathered {
     pub probes: Vec<From<stored::Probe>>,
     /// The cheapest exact settings.
     pub remedies: Vec<From<Remedy>>,
+    /// Searches for one that were stopped.
+    pub interrupted: Vec<Interrupted>,
     /// What trails are about: the program that wrote one wrote the result beside it.
     pub trails: Vec<From<Key>>,
 }
@@ -66,6 +69,7 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
         let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         return Err(RecordError::Nothing(names.join(", ")));
     }
+    all.interrupted = interrupted::set_aside(&mut all.inputs)?;
     let mut folders: BTreeMap<&str, Vec<&Input>> = BTreeMap::new();
     for input in all.inputs.iter().filter(|input| input.kind == Kind::Transcript) {
         folders.entry(input.folder()).or_default().push(input);
@@ -81,7 +85,11 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
 impl Gathered {
     fn add(&mut self, input: &Input) -> Result<(), RecordError> {
         match input.kind {
-            Kind::Judgement => self.judgements.push(json(input, JUDGEMENT_VERSION)?),
+            Kind::Judgement => {
+                let mut one: From<stored::Judgement> = json(input, JUDGEMENT_VERSION)?;
+                one.result.arms.iter_mut().for_each(|arm| arm.file = behind(input, &arm.file));
+                self.judgements.push(one);
+            }
             Kind::Bench => self.benches.push(json(input, BENCH_VERSION)?),
             Kind::Probe => self.probes.push(json(input, PROBE_VERSION)?),
             Kind::Bisect => {
@@ -97,7 +105,7 @@ impl Gathered {
             Kind::Trail => self.trails.extend(key_of(input)?),
             Kind::Parity => {
                 let From { file, result } = json(input, PARITY_VERSION)?;
-                self.parities.push(From { file, result: ParityResult::of(&result) });
+                self.parities.push(From { file, result: ParityResult::of(result) });
             }
             Kind::ParityTable => {
                 let result = ParityResult::parse(&whole(input)?).map_err(|says| wrong(input, says))?;
@@ -111,10 +119,18 @@ impl Gathered {
                 cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
                 self.sweeps.push(From { file: input.name.clone(), result });
             }
-            Kind::Transcript | Kind::Experiment | Kind::Other => {}
+            Kind::Transcript | Kind::Experiment | Kind::Interrupted | Kind::Unjudged | Kind::Other => {}
         }
         Ok(())
     }
+}
+
+/// Between a comparison and a file that it names.
+pub const BEHIND: &str = ": ";
+
+/// The files of a stored comparison are named as they were where it was made: they stand behind its own name.
+fn behind(input: &Input, file: &str) -> String {
+    format!("{}{BEHIND}{file}", input.name)
 }
 
 /// What this program calls its results; a file of such a name that is none is damaged.
@@ -141,7 +157,7 @@ fn whole(input: &Input) -> Result<Vec<u8>, RecordError> {
     std::fs::read(&input.path).map_err(|source| RecordError::Read { path: input.path.clone(), source })
 }
 
-fn wrong(input: &Input, says: String) -> RecordError {
+pub(super) fn wrong(input: &Input, says: String) -> RecordError {
     RecordError::Result { file: input.name.clone(), says }
 }
 

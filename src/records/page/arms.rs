@@ -4,7 +4,7 @@ use super::document::{Block, Section};
 use crate::records::experiment::{Experiment, Run};
 use crate::records::gather::Gathered;
 use crate::results::Table;
-use crate::results::stored::{Arm, Judgement};
+use crate::results::stored::{Arm, Judgement, Part};
 use crate::transcript::ArmKind;
 
 const DASH: &str = "–";
@@ -86,7 +86,7 @@ fn table(judgement: &Judgement, experiment: Option<&Experiment>) -> Block {
         judgement.arms.iter().map(|arm| (order_of(arm, experiment), arm)).collect();
     arms.sort_by_key(|(place, _)| *place);
     for (_, arm) in arms {
-        table.row(verdict_row(arm, run(arm)));
+        table.row(verdict_row(arm, run(arm), judgement.part(arm)));
     }
     Block::named(table)
 }
@@ -97,8 +97,10 @@ fn order_of(arm: &Arm, experiment: Option<&Experiment>) -> usize {
     place.unwrap_or(usize::MAX)
 }
 
-fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
-    let pairings: Vec<_> = arm.sequences.iter().filter_map(|one| one.against.as_ref()).collect();
+fn verdict_row(arm: &Arm, run: Option<&Run>, part: Part) -> Vec<String> {
+    let pairings = arm.sequences.iter().filter_map(|one| one.against.as_ref());
+    // Of a repeat the word says it; the counts are those of arms.
+    let pairings: Vec<_> = pairings.filter(|_| part != Part::NullArm).collect();
     let identical = pairings.iter().filter(|one| one.verdict.exit_code() == 0).count();
     let rows: Vec<_> = pairings.iter().filter_map(|one| one.rows.as_ref()).collect();
     let (compared, differ) = rows.iter().fold((0, 0), |(all, differ): (usize, usize), rows| {
@@ -109,7 +111,7 @@ fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
     vec![
         run.map_or_else(|| arm.arm.clone(), Run::label),
         arm.file.clone(),
-        word(arm, run),
+        word(arm, run, part),
         of(identical as u64, pairings.len() as u64),
         arm.compared.tokens.to_string(),
         arm.compared.rounds.to_string(),
@@ -121,7 +123,7 @@ fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
 }
 
 /// A reference is compared with nothing, and a repeat with its own run.
-fn word(arm: &Arm, run: Option<&Run>) -> String {
+fn word(arm: &Arm, run: Option<&Run>, part: Part) -> String {
     let plain = arm.verdict.exit_code() == 0;
     match run {
         Some(Run { null: Some((_, differing)), .. }) if plain => {
@@ -132,7 +134,14 @@ fn word(arm: &Arm, run: Option<&Run>) -> String {
             }
         }
         Some(run) if plain && run.header.kind == ArmKind::Classic => "reference".to_owned(),
-        _ => arm.verdict.to_string(),
+        Some(_) => arm.verdict.to_string(),
+        None => match part {
+            // A run that differs from its repeat is not comparable, and says so itself.
+            Part::NullArm if plain => "null arm: identical".to_owned(),
+            Part::NullArm => format!("null arm: {}", arm.verdict),
+            Part::Reference if plain => "reference".to_owned(),
+            Part::Reference | Part::Arm => arm.verdict.to_string(),
+        },
     }
 }
 

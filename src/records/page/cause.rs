@@ -1,7 +1,7 @@
 //! The place that a bisect named, with its proof; and the remedy.
 
 use super::document::{Block, Document, Section};
-use super::remedy;
+use super::{interrupted, remedy};
 use crate::records::explore;
 use crate::records::gather::{From, Gathered};
 use crate::records::pictures::layers;
@@ -29,6 +29,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
         blocks.push(Block::missing(says));
     }
     blocks.extend(remedy::blocks(all));
+    blocks.extend(interrupted::blocks(all));
     Section::new("cause", "Cause and remedy", blocks)
 }
 

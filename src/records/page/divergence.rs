@@ -3,7 +3,7 @@
 use super::document::{Block, Document, Section};
 use crate::algebra::near_tie::Judged;
 use crate::records::explore;
-use crate::records::gather::Gathered;
+use crate::records::gather::{BEHIND, Gathered};
 use crate::records::pictures::{flip, rounds, rows};
 use crate::records::timeline::Timeline;
 use crate::results::Table;
@@ -19,13 +19,7 @@ const MOST_NOTES: usize = 40;
 fn pairings(all: &Gathered) -> impl Iterator<Item = (&Arm, i64, &Pairing)> {
     let judgements =
         all.experiments.iter().map(|one| &one.judgement).chain(all.judgements.iter().map(|one| &one.result));
-    judgements.flat_map(of)
-}
-
-fn of(judgement: &Judgement) -> impl Iterator<Item = (&Arm, i64, &Pairing)> {
-    judgement.arms.iter().flat_map(|arm| {
-        arm.sequences.iter().filter_map(move |one| Some((arm, one.sequence, one.against.as_ref()?)))
-    })
+    judgements.flat_map(Judgement::pairings)
 }
 
 /// Where texts and rows part.
@@ -164,12 +158,9 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
     }
     let mut blocks = vec![Block::named(table)];
     let name = |arm: &Arm, sequence: i64| {
-        let folder = arm.file.rsplit('/').nth(1).filter(|_| all.experiments.len() > 1);
-        format!(
-            "{}{}, seq {sequence}",
-            folder.map_or_else(String::new, |folder| format!("{folder} ")),
-            arm.arm
-        )
+        let several = all.experiments.len() + all.judgements.len() > 1;
+        let place = if several { format!("{} ", short_place(&arm.file)) } else { String::new() };
+        format!("{place}{}, seq {sequence}", arm.arm)
     };
     let named: Vec<flip::Flip<'_>> =
         flips.iter().map(|(arm, sequence, flip)| (name(arm, *sequence), *flip)).collect();
@@ -184,6 +175,15 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
         ),
     });
     Section::new("flips", "The flips judged", blocks)
+}
+
+/// The folder of a transcript, or the comparison that names it.
+fn short_place(file: &str) -> &str {
+    let last = |path: &'_ str| path.rsplit('/').next().map_or(0, str::len);
+    match file.split_once(BEHIND) {
+        Some((holder, _)) => holder[holder.len() - last(holder)..].trim_end_matches(".json"),
+        None => file.rsplit('/').nth(1).unwrap_or_default(),
+    }
 }
 
 /// What log-probabilities that a server reported did before the first difference.

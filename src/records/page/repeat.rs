@@ -37,9 +37,12 @@ fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
     let probes = all.probes.iter().map(|one| printed(&one.result.command, &one.file));
     let bisects = all.bisects.iter().map(|one| quoted(&one.result.command));
     let remedies = all.remedies.iter().map(|one| quoted(&one.result.command));
+    let stopped = all.interrupted.iter().map(|one| quoted(&one.command));
     let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
     let mut told: Vec<String> = settings.commands.clone();
-    for command in recorded.chain(bisects).chain(remedies).chain(parities).chain(probes).chain(sweeps) {
+    for command in
+        recorded.chain(bisects).chain(remedies).chain(stopped).chain(parities).chain(probes).chain(sweeps)
+    {
         if !command.is_empty() && !told.contains(&command) {
             told.push(command);
         }

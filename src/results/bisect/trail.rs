@@ -179,6 +179,12 @@ impl Trail {
         Ok(serde_json::to_string(&header)? + "\n")
     }
 
+    /// What it is about.
+    #[must_use]
+    pub const fn key(&self) -> &Key {
+        &self.key
+    }
+
     /// Names of the answered steps, in order.
     pub fn steps(&self) -> impl Iterator<Item = &str> {
         self.answers.iter().map(|(step, _)| step.as_str())
