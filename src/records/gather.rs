@@ -65,11 +65,11 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
         let says = "it is cut or damaged; make it again, or take it out of the folder".to_owned();
         return Err(wrong(input, says));
     }
+    all.interrupted = interrupted::set_aside(&mut all.inputs)?;
     if !all.inputs.iter().any(|input| input.kind.is_read()) {
         let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         return Err(RecordError::Nothing(names.join(", ")));
     }
-    all.interrupted = interrupted::set_aside(&mut all.inputs)?;
     let mut folders: BTreeMap<&str, Vec<&Input>> = BTreeMap::new();
     for input in all.inputs.iter().filter(|input| input.kind == Kind::Transcript) {
         folders.entry(input.folder()).or_default().push(input);

@@ -26,7 +26,7 @@ pub fn order(all: &Gathered) -> Section {
         blocks.push(Block::named(table));
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("arms: no transcript is among the inputs"));
+        blocks.push(Block::absent("arms: no transcript is among the inputs (exactness run-arm)"));
     }
     Section::new("arms", "Arms, in the order in which they ran", blocks)
 }
@@ -69,8 +69,8 @@ pub fn verdicts(all: &Gathered) -> Section {
         blocks.extend(findings(&one.result));
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing(
-            "verdicts of arms: no transcript and no stored comparison is among the inputs",
+        blocks.push(Block::absent(
+            "verdicts of arms: no transcript and no stored comparison is among the inputs (exactness compare --format json)",
         ));
     }
     Section::new("verdicts", "Verdicts", blocks)

@@ -26,7 +26,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
     if all.bisects.is_empty() {
         let says = "the frontier of a bisect: no bisect.json is among the inputs (exactness bisect), so that no layer and no \
                     operation is named";
-        blocks.push(Block::missing(says));
+        blocks.push(Block::absent(says));
     }
     blocks.extend(remedy::blocks(all));
     blocks.extend(interrupted::blocks(all));

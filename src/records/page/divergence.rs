@@ -41,7 +41,9 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
     }
     let compared = pairings(all).count();
     blocks.push(match (compared, table.is_empty()) {
-        (0, _) => Block::missing("a comparison with plain decoding: nothing was compared"),
+        (0, _) => Block::absent(
+            "a comparison with plain decoding, and the judging of flips: nothing was compared (exactness compare)",
+        ),
         (_, true) => Block::text(format!(
             "None of {compared} compared sequences parts, neither in its text nor in a recorded row."
         )),
@@ -116,7 +118,7 @@ pub fn timeline(all: &Gathered, document: &mut Document) -> Section {
     all_arms.sort_by_key(|one| (one.flip.is_none(), std::cmp::Reverse(widest(one))));
     let Some(shown) = all_arms.first() else {
         let says = "rounds: no transcript of a speculative arm with rounds is among the inputs";
-        return Section::new("rounds", "Rounds", vec![Block::missing(says)]);
+        return Section::new("rounds", "Rounds", vec![Block::absent(says)]);
     };
     let window = rounds::Window::of(shown, ROUNDS);
     let canvas = rounds::draw(shown, "rounds", window);
@@ -137,12 +139,10 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
         .filter_map(|(arm, sequence, pairing)| Some((arm, sequence, pairing.flip.as_ref()?)))
         .collect();
     if flips.is_empty() {
-        let says = if pairings(all).count() == 0 {
-            "Nothing was compared."
-        } else {
-            "No token flipped, so that there is nothing to judge."
-        };
-        return Section::new("flips", "The flips judged", vec![Block::text(says)]);
+        // Where nothing was compared, that is said once, as missing.
+        let says = Block::text("No token flipped, so that there is nothing to judge.");
+        let blocks = if pairings(all).count() == 0 { Vec::new() } else { vec![says] };
+        return Section::new("flips", "The flips judged", blocks);
     }
     let mut table = Table::new()
         .text("arm")

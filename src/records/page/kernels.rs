@@ -29,7 +29,7 @@ pub fn operations(all: &Gathered, document: &mut Document) -> Section {
         blocks.push(Block::table(table, vec![one.file.clone()]));
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("op parity: no result of exactness op-parity is among the inputs"));
+        blocks.push(Block::absent("op parity: no result of exactness op-parity is among the inputs"));
     }
     Section::new("operations", "Operations", blocks)
 }
@@ -50,7 +50,7 @@ pub fn sweeps(all: &Gathered, document: &mut Document) -> Section {
         }
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("prompt lengths: no journal of exactness sweep is among the inputs"));
+        blocks.push(Block::absent("prompt lengths: no journal of exactness sweep is among the inputs"));
     }
     Section::new("lengths", "Prompt lengths", blocks)
 }
@@ -89,7 +89,7 @@ pub fn probes(all: &Gathered) -> Section {
         }
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("probe: no result of exactness probe --format json is among the inputs"));
+        blocks.push(Block::absent("probe: no result of exactness probe --format json is among the inputs"));
     }
     Section::new("probe", "Probe", blocks)
 }

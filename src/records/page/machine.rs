@@ -41,7 +41,7 @@ pub fn section(all: &Gathered) -> Section {
     let mut blocks: Vec<Block> =
         grouped(said).into_iter().map(|(facts, files)| block(facts, files)).collect();
     if blocks.is_empty() {
-        blocks.push(Block::missing("machine and build: no input says on what it ran"));
+        blocks.push(Block::absent("machine and build: no input says on what it ran"));
     }
     Section::new("machine", "Machine and build", blocks)
 }

@@ -15,7 +15,7 @@ pub fn blocks(all: &Gathered) -> Vec<Block> {
     }
     if all.remedies.is_empty() {
         let says = "the cheapest exact setting: no remedy.json is among the inputs (exactness remedy)";
-        return vec![Block::missing(says)];
+        return vec![Block::absent(says)];
     }
     all.remedies.iter().flat_map(one).collect()
 }
