@@ -102,7 +102,11 @@ impl Gathered {
                 borne_out(input, remedy.result.contradiction())?;
                 self.remedies.push(remedy);
             }
-            Kind::Trail => self.trails.extend(key_of(input)?),
+            Kind::Trail => {
+                let trail = interrupted::trail(input)?;
+                let key = trail.map(|trail| From { file: input.name.clone(), result: trail.key().clone() });
+                self.trails.extend(key);
+            }
             Kind::Parity => {
                 let From { file, result } = json(input, PARITY_VERSION)?;
                 self.parities.push(From { file, result: ParityResult::of(result) });
@@ -150,7 +154,7 @@ fn cells_in_bounds(journal: &Journal) -> Result<(), String> {
     }
 }
 
-fn whole(input: &Input) -> Result<Vec<u8>, RecordError> {
+pub(super) fn whole(input: &Input) -> Result<Vec<u8>, RecordError> {
     if input.bytes > super::kind::LARGEST_RESULT {
         return Err(wrong(input, "it is larger than 64 MiB; is this a result?".to_owned()));
     }
@@ -165,18 +169,6 @@ pub(super) fn wrong(input: &Input, says: String) -> RecordError {
 fn borne_out(input: &Input, contradiction: Option<String>) -> Result<(), RecordError> {
     contradiction
         .map_or(Ok(()), |says| Err(wrong(input, format!("it contradicts itself: {says}; make it again"))))
-}
-
-/// What a trail is about. Its answers stand in the result beside it, so that a header of another form is no error here.
-fn key_of(input: &Input) -> Result<Option<From<Key>>, RecordError> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        key: Key,
-    }
-    let text = whole(input)?;
-    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let head = serde_json::from_slice::<Head>(first).ok();
-    Ok(head.map(|head| From { file: input.name.clone(), result: head.key }))
 }
 
 /// The version of a stored result.

@@ -2,7 +2,8 @@
 //! are no arms of the experiment: the trail says what they proved, and a cut one proves nothing.
 
 use super::error::RecordError;
-use super::gather::wrong;
+use super::experiment::named;
+use super::gather::{whole, wrong};
 use super::input::Input;
 use super::kind::Kind;
 use crate::results::bisect::Trail;
@@ -10,8 +11,8 @@ use crate::results::judging;
 use crate::results::parity::ranges;
 use crate::results::probe::Probed;
 use crate::results::remedy::{Ran, Timed};
+use crate::transcript::Line;
 use crate::transcript::read::Reader;
-use crate::transcript::{Line, ReadError};
 use std::collections::BTreeSet;
 
 /// How a remedy's trail begins its question; a bisect's has other words.
@@ -89,10 +90,8 @@ impl Interrupted {
         let tried = self.tried();
         let proven = tried.iter().filter(|one| one.proven()).count();
         let answers = self.trail.steps().count();
-        format!(
-            "an interrupted remedy; {proven} of {} settings proven so far; {answers} answers",
-            tried.len()
-        )
+        let (all, plural) = (tried.len(), if answers == 1 { "" } else { "s" });
+        format!("an interrupted remedy; {proven} of {all} settings proven so far; {answers} answer{plural}")
     }
 
     /// `2, 4`.
@@ -145,31 +144,36 @@ fn folders(inputs: &[Input], kind: Kind) -> BTreeSet<String> {
     inputs.iter().filter(|input| input.kind == kind).map(|input| input.folder().to_owned()).collect()
 }
 
-/// The trail of a remedy; nothing where it is a bisect's, or of a form that this program does not know.
+/// The trail of a remedy; nothing where it is a bisect's.
 fn remedy_trail(input: &Input) -> Result<Option<Trail>, RecordError> {
-    let bytes = std::fs::read(&input.path)
-        .map_err(|source| RecordError::Read { path: input.path.clone(), source })?;
-    let is_remedy = |trail: &Trail| trail.key().question.starts_with(QUESTION);
-    let parsed = Trail::parse(&bytes).map_err(|error| wrong(input, error.to_string()))?;
-    Ok(parsed.map(|(trail, _)| trail).filter(is_remedy))
+    Ok(trail(input)?.filter(|trail| trail.key().question.starts_with(QUESTION)))
+}
+
+/// A trail; nothing where it was stopped before its first line ended.
+///
+/// # Errors
+/// When it was edited, or is of another version.
+pub(super) fn trail(input: &Input) -> Result<Option<Trail>, RecordError> {
+    let parsed = Trail::parse(&whole(input)?).map_err(|error| wrong(input, error.to_string()))?;
+    Ok(parsed.map(|(trail, _)| trail))
 }
 
 /// A transcript among the runs and timings of the search in `folder`.
 fn belongs(input: &Input, folder: &str) -> bool {
     let base = if folder == "." { String::new() } else { format!("{folder}/") };
-    let below = |part: &&str| input.name.starts_with(&format!("{base}{part}/"));
-    input.kind == Kind::Transcript && FOLDERS.iter().any(|part| below(&part))
+    let below = |part: &str| input.name.starts_with(&format!("{base}{part}/"));
+    input.kind == Kind::Transcript && FOLDERS.iter().any(|part| below(part))
 }
 
 /// Runs that were cut, with all beside them, but for those that the trail's answers name.
 fn cut_runs(inputs: &mut [Input], folder: &str, trail: &Trail) -> Result<(), RecordError> {
     let ran = |step: &str| trail.answer::<Ran>(step).map(|run| run.file);
-    let named: Vec<String> = trail.steps().filter_map(ran).collect();
+    let ours: Vec<String> = trail.steps().filter_map(ran).collect();
     let mut cut = BTreeSet::new();
     for input in inputs.iter().filter(|input| belongs(input, folder)) {
         let own = input.name.strip_prefix(&format!("{folder}/")).unwrap_or(&input.name);
-        let is_cut = judging::judge_path(&input.path)?.cut.is_some();
-        if is_cut && !named.iter().any(|file| file.ends_with(own)) {
+        let is_cut = named(judging::judge_path(&input.path), &input.name)?.cut.is_some();
+        if is_cut && !ours.iter().any(|file| file.ends_with(own)) {
             cut.insert(input.folder().to_owned());
         }
     }
@@ -180,9 +184,9 @@ fn cut_runs(inputs: &mut [Input], folder: &str, trail: &Trail) -> Result<(), Rec
 
 /// The command line in a header; nothing where the file was cut before that ended.
 fn command(input: &Input) -> Result<Vec<String>, RecordError> {
-    match Reader::open(&input.path)?.next().transpose() {
-        Ok(Some((_, Line::Header(header)))) => Ok(header.command.unwrap_or_default()),
-        Ok(_) | Err(ReadError::Headless { .. }) => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
+    let mut reader = named(Reader::open(&input.path), &input.name)?;
+    Ok(match named(reader.next().transpose(), &input.name)? {
+        Some((_, Line::Header(header))) => header.command.unwrap_or_default(),
+        _ => Vec::new(),
+    })
 }

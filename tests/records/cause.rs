@@ -40,11 +40,14 @@ fn the_record_of_a_planted_divergence_names_plant_frontier_and_confirmation() {
     assert_eq!(check(folder.path()).code, 0);
 }
 
+/// The exit code after a change.
+type Edit = (i32, fn(&mut Value));
+
 /// Kernels that are not there cannot be the predicted ones.
 #[test]
 fn a_bisect_whose_kernels_were_emptied_is_refused_and_named() {
-    let whole = fs::read(repository("reports/gpu-bisect/data/demo-w8.json")).unwrap();
-    let edits: [(i32, fn(&mut Value)); 4] = [
+    let whole = fs::read(repository("reports/gpu-bisect/data/demo-w8/bisect.json")).unwrap();
+    let edits: [Edit; 4] = [
         (0, |_| {}),
         (4, |bisect| bisect["measured"]["seen"]["kernels"]["block"] = Value::Array(Vec::new())),
         (4, |bisect| bisect["measured"]["seen"]["kernels"]["chain"] = Value::Array(Vec::new())),

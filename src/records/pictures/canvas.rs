@@ -205,7 +205,7 @@ pub(super) fn fitted(text: &str, margin: f64) -> String {
     most.into_iter().find(|label| room(label) + AIR <= margin).unwrap_or_default()
 }
 
-/// The width of a line of text in the widest of the fonts that a picture asks for, DejaVu Sans at 12 px.
+/// The width of a line of text in the widest of the fonts that a picture asks for (`DejaVu Sans`), at 12 px.
 fn room(text: &str) -> f64 {
     let advance = |letter: char| match letter {
         'i' | 'j' | 'l' | '\'' | '|' => 4.1,
