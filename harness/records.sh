@@ -10,9 +10,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 exactness=${EXACTNESS:-${CARGO_TARGET_DIR:-target}/release/exactness}
 for name in "$@"; do
+    # A folder of its own around it: some lines put models and settings beside the folder that they run in.
     work=$(mktemp -d)
     # What it compares with the data that was there is told; new data is what was asked for.
-    harness/repeat.py "reports/$name" "$work" --take || [ $? -eq 1 ]
+    harness/repeat.py "reports/$name" "$work/here" --take || [ $? -eq 1 ]
     rm -rf "$work"
 done
 for record in reports/*/record.json; do

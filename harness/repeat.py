@@ -5,7 +5,8 @@
     repeat.py RECORD WORK --only    compare what lies in WORK
     repeat.py RECORD WORK --take    run, then put the new data in the place of the record's
 
-RECORD is a folder such as reports/planted-cpu. WORK is made and has to be empty, but for --only. EXACTNESS names the
+RECORD is a folder such as reports/planted-cpu. WORK is made and has to be empty, but for --only; lines that name ../
+put files beside it. EXACTNESS names the
 program (default: the release build of this clone). Transcripts have to be equal line by line but for their headers and
 times, results in what they found; times, speeds and the host are not compared. Ends with 1 where something differs.
 """

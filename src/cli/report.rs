@@ -33,6 +33,10 @@ pub struct Report {
     /// A command line that made data which does not record its own, as an import; may be repeated.
     #[arg(long = "made-by", value_name = "COMMAND", conflicts_with = "check")]
     commands: Vec<String>,
+    /// A command line that has to come before all others of the Repeat block, as one that puts a file in its place or
+    /// makes a model; may be repeated. $REPOSITORY is a clone of the program.
+    #[arg(long = "setup", value_name = "COMMAND", conflicts_with = "check")]
+    setup: Vec<String>,
     /// Make the record again in memory and name what differs from what is there.
     #[arg(long)]
     check: bool,
@@ -87,6 +91,7 @@ impl Report {
             question: self.question.clone().or(before.question),
             notes: if self.notes.is_empty() { before.notes } else { self.notes.clone() },
             commands: if self.commands.is_empty() { before.commands } else { self.commands.clone() },
+            setup: if self.setup.is_empty() { before.setup } else { self.setup.clone() },
             inputs,
         })
     }

@@ -6,6 +6,17 @@ use crate::transcript::kept::KeptError;
 use std::io;
 use std::path::PathBuf;
 
+/// Why a file of this version is not read; nothing where it is one that this program knows.
+pub(super) fn refused_version(found: u64, newest: u32) -> Option<String> {
+    match found {
+        0 => Some("it has version 0, and versions count from 1".to_owned()),
+        found if found > u64::from(newest) => Some(format!(
+            "it has version {found} and this program reads version {newest}; a later exactness reads it"
+        )),
+        _ => None,
+    }
+}
+
 /// A record cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {

@@ -168,7 +168,7 @@ fn judged(input: &Input) -> Result<ArmJudgement, RecordError> {
 }
 
 /// Errors say the name that the record uses: it is the same on every machine.
-fn named<T>(result: Result<T, ReadError>, own: &str) -> Result<T, RecordError> {
+pub(super) fn named<T>(result: Result<T, ReadError>, own: &str) -> Result<T, RecordError> {
     result.map_err(|error| {
         let name = own.to_owned();
         RecordError::Transcript(match error {

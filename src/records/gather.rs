@@ -1,8 +1,9 @@
 //! Everything that a record is made of, read from the files of an experiment.
 
-use super::error::RecordError;
+use super::error::{RecordError, refused_version};
 use super::experiment::{self, Experiment};
 use super::input::{self, Input};
+use super::interrupted::{self, Interrupted};
 use super::kind::Kind;
 use super::parity::ParityResult;
 use crate::results::bench::BENCH_VERSION;
@@ -47,6 +48,8 @@ pub struct Gathered {
     pub probes: Vec<From<stored::Probe>>,
     /// The cheapest exact settings.
     pub remedies: Vec<From<Remedy>>,
+    /// Searches for one that were stopped.
+    pub interrupted: Vec<Interrupted>,
     /// What trails are about: the program that wrote one wrote the result beside it.
     pub trails: Vec<From<Key>>,
 }
@@ -62,6 +65,7 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
         let says = "it is cut or damaged; make it again, or take it out of the folder".to_owned();
         return Err(wrong(input, says));
     }
+    all.interrupted = interrupted::set_aside(&mut all.inputs)?;
     if !all.inputs.iter().any(|input| input.kind.is_read()) {
         let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         return Err(RecordError::Nothing(names.join(", ")));
@@ -81,21 +85,31 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
 impl Gathered {
     fn add(&mut self, input: &Input) -> Result<(), RecordError> {
         match input.kind {
-            Kind::Judgement => self.judgements.push(json(input, JUDGEMENT_VERSION)?),
+            Kind::Judgement => {
+                let mut one: From<stored::Judgement> = json(input, JUDGEMENT_VERSION)?;
+                one.result.arms.iter_mut().for_each(|arm| arm.file = behind(input, &arm.file));
+                self.judgements.push(one);
+            }
             Kind::Bench => self.benches.push(json(input, BENCH_VERSION)?),
             Kind::Probe => self.probes.push(json(input, PROBE_VERSION)?),
-            Kind::Bisect => self.bisects.push(json(input, BISECT_VERSION)?),
+            Kind::Bisect => {
+                let bisect: From<Bisected> = json(input, BISECT_VERSION)?;
+                borne_out(input, bisect.result.contradiction())?;
+                self.bisects.push(bisect);
+            }
             Kind::Remedy => {
                 let remedy: From<Remedy> = json(input, REMEDY_VERSION)?;
-                if let Some(says) = remedy.result.contradiction() {
-                    return Err(wrong(input, format!("it contradicts itself: {says}; make it again")));
-                }
+                borne_out(input, remedy.result.contradiction())?;
                 self.remedies.push(remedy);
             }
-            Kind::Trail => self.trails.extend(key_of(input)?),
+            Kind::Trail => {
+                let trail = interrupted::trail(input)?;
+                let key = trail.map(|trail| From { file: input.name.clone(), result: trail.key().clone() });
+                self.trails.extend(key);
+            }
             Kind::Parity => {
                 let From { file, result } = json(input, PARITY_VERSION)?;
-                self.parities.push(From { file, result: ParityResult::of(&result) });
+                self.parities.push(From { file, result: ParityResult::of(result) });
             }
             Kind::ParityTable => {
                 let result = ParityResult::parse(&whole(input)?).map_err(|says| wrong(input, says))?;
@@ -109,10 +123,18 @@ impl Gathered {
                 cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
                 self.sweeps.push(From { file: input.name.clone(), result });
             }
-            Kind::Transcript | Kind::Experiment | Kind::Other => {}
+            Kind::Transcript | Kind::Experiment | Kind::Interrupted | Kind::Unjudged | Kind::Other => {}
         }
         Ok(())
     }
+}
+
+/// Between a comparison and a file that it names.
+pub const BEHIND: &str = ": ";
+
+/// The files of a stored comparison are named as they were where it was made: they stand behind its own name.
+fn behind(input: &Input, file: &str) -> String {
+    format!("{}{BEHIND}{file}", input.name)
 }
 
 /// What this program calls its results; a file of such a name that is none is damaged.
@@ -132,27 +154,21 @@ fn cells_in_bounds(journal: &Journal) -> Result<(), String> {
     }
 }
 
-fn whole(input: &Input) -> Result<Vec<u8>, RecordError> {
+pub(super) fn whole(input: &Input) -> Result<Vec<u8>, RecordError> {
     if input.bytes > super::kind::LARGEST_RESULT {
         return Err(wrong(input, "it is larger than 64 MiB; is this a result?".to_owned()));
     }
     std::fs::read(&input.path).map_err(|source| RecordError::Read { path: input.path.clone(), source })
 }
 
-fn wrong(input: &Input, says: String) -> RecordError {
+pub(super) fn wrong(input: &Input, says: String) -> RecordError {
     RecordError::Result { file: input.name.clone(), says }
 }
 
-/// What a trail is about. Its answers stand in the result beside it, so that a header of another form is no error here.
-fn key_of(input: &Input) -> Result<Option<From<Key>>, RecordError> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        key: Key,
-    }
-    let text = whole(input)?;
-    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let head = serde_json::from_slice::<Head>(first).ok();
-    Ok(head.map(|head| From { file: input.name.clone(), result: head.key }))
+/// A result whose parts do not give what it says is no result.
+fn borne_out(input: &Input, contradiction: Option<String>) -> Result<(), RecordError> {
+    contradiction
+        .map_or(Ok(()), |says| Err(wrong(input, format!("it contradicts itself: {says}; make it again"))))
 }
 
 /// The version of a stored result.
@@ -161,18 +177,12 @@ struct Version {
     version: u64,
 }
 
-/// A result of a version up to `newest`.
+/// A result of a version from 1 to `newest`.
 fn json<T: DeserializeOwned>(input: &Input, newest: u32) -> Result<From<T>, RecordError> {
     let bytes = whole(input)?;
     let version: Version = parsed(input, &bytes)?;
-    if version.version > u64::from(newest) {
-        let found = version.version;
-        return Err(wrong(
-            input,
-            format!(
-                "it has version {found} and this program reads version {newest}; a later exactness reads it"
-            ),
-        ));
+    if let Some(says) = refused_version(version.version, newest) {
+        return Err(wrong(input, says));
     }
     Ok(From { file: input.name.clone(), result: parsed(input, &bytes)? })
 }

@@ -38,6 +38,10 @@ pub enum Kind {
     Trail,
     /// `remedy.json`.
     Remedy,
+    /// The trail of a remedy that was stopped: there is no result beside it.
+    Interrupted,
+    /// A run or a timing that an interrupted search left.
+    Unjudged,
     /// Anything else.
     Other,
 }
@@ -57,6 +61,8 @@ impl Kind {
             Self::Bisect => "bisect",
             Self::Trail => "trail (its answers are read from the result beside it)",
             Self::Remedy => "remedy",
+            Self::Interrupted => "trail of an interrupted remedy",
+            Self::Unjudged => "transcript of an interrupted remedy (not judged)",
             Self::Other => "not read",
         }
     }
@@ -64,7 +70,7 @@ impl Kind {
     /// Whether a section is made of it.
     #[must_use]
     pub const fn is_read(self) -> bool {
-        !matches!(self, Self::Experiment | Self::Trail | Self::Other)
+        !matches!(self, Self::Experiment | Self::Trail | Self::Unjudged | Self::Other)
     }
 }
 

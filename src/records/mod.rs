@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod explore;
 pub mod gather;
 pub mod input;
+pub mod interrupted;
 pub mod kind;
 pub mod marks;
 pub mod page;

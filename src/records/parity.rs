@@ -1,7 +1,7 @@
 //! Op parity as a record shows it, from the measurement's JSON or from its CSV, which has the same cells.
 
 use crate::results::Table;
-use crate::results::parity::Parity;
+use crate::results::parity::{Agreement, Parity};
 
 /// One measurement.
 #[derive(Debug)]
@@ -76,16 +76,19 @@ fn leading(text: &str) -> Option<u32> {
 }
 
 impl ParityResult {
-    /// From the measurement.
+    /// From the measurement. How it stands to its prediction follows from both: an older program had fewer words for it.
     #[must_use]
-    pub fn of(parity: &Parity) -> Self {
+    pub fn of(mut parity: Parity) -> Self {
+        for line in &mut parity.lines {
+            line.agreement = Agreement::of(&line.found, &line.predicted);
+        }
         let seen = parity.controls.iter().filter(|line| line.found.boundary() == Some(1)).count();
         Self {
             subject: Some(format!("{} on {}", parity.subject, parity.backend)),
             verdict: Some(parity.verdict),
             controls: Some((seen, parity.controls.len())),
-            command: parity.command.clone(),
             lines: lines(&parity.table()),
+            command: parity.command,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the author of a record says: its title, its question, remarks, and which data it is made of; kept beside the
 //! record in `record.json`, with the digests of the data, so that it can be made again and checked.
 
-use super::error::RecordError;
+use super::error::{RecordError, refused_version};
 use super::input::Input;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -24,6 +24,8 @@ pub struct Settings {
     pub notes: Vec<String>,
     /// Command lines that made data which does not record its own.
     pub commands: Vec<String>,
+    /// Command lines that have to come before all others.
+    pub setup: Vec<String>,
     /// Folders and files of the data, relative to the record.
     pub inputs: Vec<String>,
 }
@@ -39,6 +41,8 @@ pub struct Stored {
     notes: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     commands: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    setup: Vec<String>,
     inputs: Vec<String>,
     /// Every file under the inputs.
     pub data: Vec<Datum>,
@@ -59,7 +63,7 @@ impl Stored {
     /// What is stored of a record.
     #[must_use]
     pub fn new(settings: &Settings, inputs: &[Input]) -> Self {
-        let Settings { title, question, notes, commands, inputs: folders } = settings.clone();
+        let Settings { title, question, notes, commands, setup, inputs: folders } = settings.clone();
         let data = inputs.iter().map(|one| Datum {
             file: one.name.clone(),
             bytes: one.bytes,
@@ -72,6 +76,7 @@ impl Stored {
             question,
             notes,
             commands,
+            setup,
             inputs: folders,
             data: data.collect(),
         }
@@ -93,20 +98,17 @@ impl Stored {
         if stored.format != FORMAT {
             return Err(wrong(format!("it is no record: its `format` is not \"{FORMAT}\"")));
         }
-        if stored.version > VERSION {
-            let found = stored.version;
-            return Err(wrong(format!(
-                "it has version {found} and this program reads version {VERSION}; a later exactness reads it"
-            )));
+        match refused_version(u64::from(stored.version), VERSION) {
+            Some(says) => Err(wrong(says)),
+            None => Ok(Some(stored)),
         }
-        Ok(Some(stored))
     }
 
     /// What the author says in it.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let Self { title, question, notes, commands, inputs, .. } = self.clone();
-        Settings { title, question, notes, commands, inputs }
+        let Self { title, question, notes, commands, setup, inputs, .. } = self.clone();
+        Settings { title, question, notes, commands, setup, inputs }
     }
 }
 

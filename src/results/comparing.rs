@@ -42,12 +42,24 @@ pub fn side(sequence: &Sequence) -> Side<'_> {
 /// When kept rows cannot be read back.
 pub fn compare(
     arms: Vec<Contestant>,
-    references: Vec<Contestant>,
+    mut references: Vec<Contestant>,
     margin: Option<f64>,
 ) -> Result<Judgement, KeptError> {
+    let arms = without_repeats_of(&mut references, arms);
     let mut field = Field::new(references, margin);
     field.hold(arms)?;
     Ok(field.judgement())
+}
+
+/// The arms; a repeat of a reference goes to its run, whose null arm it is, unless nothing else is to be compared.
+fn without_repeats_of(references: &mut Vec<Contestant>, arms: Vec<Contestant>) -> Vec<Contestant> {
+    let (repeats, others): (Vec<_>, Vec<_>) =
+        arms.into_iter().partition(|one| run_of(references, &one.arm).is_some());
+    if others.is_empty() {
+        return repeats;
+    }
+    references.extend(repeats);
+    others
 }
 
 /// References, and what is found as arms are held against them, one after the other where memory is short.

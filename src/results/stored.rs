@@ -26,6 +26,57 @@ pub struct Judgement {
     pub patterns: Vec<Pattern>,
 }
 
+/// What a file is for in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Plain decoding that others were compared with.
+    Reference,
+    /// A repeat of it.
+    NullArm,
+    /// Compared, or judged by itself.
+    Arm,
+}
+
+impl Judgement {
+    /// What a file is for, told from its counts: a stored comparison does not say which file repeats which, and an older
+    /// one holds a repeat of plain decoding against it as if it were an arm.
+    #[must_use]
+    pub fn part(&self, arm: &Arm) -> Part {
+        let of_arms = self.arms.iter().any(|one| one.is_compared() && one.compared.rounds > 0);
+        if !of_arms || arm.compared.rounds > 0 || arm.compared.steps == 0 {
+            return Part::Arm;
+        }
+        let repeats = |one: &&Arm| one.arm == arm.arm && one.file != arm.file && !one.is_compared();
+        match (arm.is_compared(), self.arms.iter().find(repeats)) {
+            (true, Some(_)) => Part::NullArm,
+            (true, None) => Part::Arm,
+            // A repeat among the references is judged by its own laws alone; its run answers for both.
+            (false, Some(run)) if run.names_null_arm() && !arm.names_null_arm() => Part::NullArm,
+            (false, _) => Part::Reference,
+        }
+    }
+
+    /// Every sequence of an arm that was held against its reference; null arms are none.
+    pub fn pairings(&self) -> impl Iterator<Item = (&Arm, i64, &Pairing)> {
+        let arms = self.arms.iter().filter(|arm| self.part(arm) == Part::Arm);
+        arms.flat_map(|arm| {
+            arm.sequences.iter().filter_map(move |one| Some((arm, one.sequence, one.against.as_ref()?)))
+        })
+    }
+}
+
+impl Arm {
+    fn is_compared(&self) -> bool {
+        self.sequences.iter().any(|one| one.against.is_some())
+    }
+
+    /// The law of null arms was asked of it, or could not be.
+    fn names_null_arm(&self) -> bool {
+        let law = "null-arm";
+        self.checked.iter().any(|one| one == law) || self.not_checkable.iter().any(|one| one.law == law)
+    }
+}
+
 /// One file's judgement.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Arm {

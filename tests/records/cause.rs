@@ -1,6 +1,7 @@
 //! A bisect in a record: the plant that it was told of, the place that it named, and the proof.
 
 use super::{check, read, report, repository};
+use crate::kit::rewrite;
 use serde_json::Value;
 use std::fs;
 
@@ -37,4 +38,32 @@ fn the_record_of_a_planted_divergence_names_plant_frontier_and_confirmation() {
         }
     }
     assert_eq!(check(folder.path()).code, 0);
+}
+
+/// The exit code after a change.
+type Edit = (i32, fn(&mut Value));
+
+/// Kernels that are not there cannot be the predicted ones.
+#[test]
+fn a_bisect_whose_kernels_were_emptied_is_refused_and_named() {
+    let whole = fs::read(repository("reports/gpu-bisect/data/demo-w8/bisect.json")).unwrap();
+    let edits: [Edit; 4] = [
+        (0, |_| {}),
+        (4, |bisect| bisect["measured"]["seen"]["kernels"]["block"] = Value::Array(Vec::new())),
+        (4, |bisect| bisect["measured"]["seen"]["kernels"]["chain"] = Value::Array(Vec::new())),
+        (4, |bisect| bisect["kernel"] = Value::Null),
+    ];
+    for (code, edit) in edits {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bisect: Value = serde_json::from_slice(&whole).unwrap();
+        assert_eq!(bisect["measured"]["seen"]["predicted"], true);
+        edit(&mut bisect);
+        rewrite(&folder.path().join("data/bisect.json"), bisect.to_string().as_bytes());
+        let ran = report(&folder.path().join("data"), &folder.path().join("record"));
+        assert_eq!(ran.code, code, "{}", ran.err);
+        if code == 4 {
+            assert!(ran.err.contains("bisect.json: it contradicts itself: its kernels"), "{}", ran.err);
+            assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        }
+    }
 }

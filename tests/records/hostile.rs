@@ -90,7 +90,7 @@ fn the_page_is_whole_without_network_and_without_scripts() {
 
 #[test]
 fn what_cannot_be_read_is_refused_in_one_line_and_nothing_is_written() {
-    let cases: [(&str, &str, i32, &str); 8] = [
+    let cases: [(&str, &str, i32, &str); 16] = [
         (
             "w4.jsonl",
             "{\"type\":\"header\",\"format\":\"exactness.transcript\",\"version\":9}\n",
@@ -107,6 +107,29 @@ fn what_cannot_be_read_is_refused_in_one_line_and_nothing_is_written() {
         ("bench.json", "{\"version\":7,\"floor\":0,\"experiment\":{},\"arms\":[]}", 4, "version 7"),
         ("p.json", "{\"version\":1,\"lines\":[{}],\"controls\":[]}", 4, "p.json: field"),
         ("j.jsonl", "{\"format\":\"exactness-sweep\",\"version\":3}\n", 4, "version 3"),
+        ("c.json", "{\"version\":0,\"arms\":[],\"patterns\":[]}", 4, "c.json: it has version 0"),
+        (
+            "bench.json",
+            "{\"version\":0,\"floor\":0,\"experiment\":{}}",
+            4,
+            "bench.json: it has version 0, and versions count from 1",
+        ),
+        ("p.json", "{\"version\":0,\"lines\":[],\"controls\":[]}", 4, "p.json: it has version 0"),
+        ("q.json", "{\"version\":0,\"widths\":[],\"planted\":[]}", 4, "q.json: it has version 0"),
+        ("bisect.json", "{\"version\":0,\"class\":1,\"question\":1}", 4, "bisect.json: it has version 0"),
+        (
+            "remedy.json",
+            "{\"version\":0,\"ending\":1,\"requested\":1,\"widths\":1}",
+            4,
+            "remedy.json: it has version 0",
+        ),
+        ("j.jsonl", "{\"format\":\"exactness-sweep\",\"version\":0}\n", 4, "version 0, and versions"),
+        (
+            "w4.jsonl",
+            "{\"type\":\"header\",\"format\":\"exactness.transcript\",\"version\":0}\n",
+            4,
+            "versions count from 1",
+        ),
         ("notes.txt", "nothing", 3, "find anything to report"),
         (
             "p.csv",
@@ -127,6 +150,19 @@ fn what_cannot_be_read_is_refused_in_one_line_and_nothing_is_written() {
     }
     let gone = report(Path::new("no/such/folder"), &tempfile::tempdir().unwrap().path().join("r"));
     assert_eq!(gone.code, 5, "{}", gone.err);
+}
+
+#[test]
+fn a_record_of_no_version_is_not_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    attack(&data);
+    assert_eq!(report(&data, &out).code, 0);
+    let stored = read(&out, "record.json").replacen("\"version\": 1", "\"version\": 0", 1);
+    rewrite(&out.join("record.json"), stored.as_bytes());
+    let ran = report(&data, &out);
+    assert_eq!((ran.code, ran.err.lines().count()), (4, 1), "{}", ran.err);
+    assert!(ran.err.contains("it has version 0, and versions count from 1"), "{}", ran.err);
 }
 
 #[test]

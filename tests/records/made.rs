@@ -118,15 +118,21 @@ fn what_is_missing_is_said_and_a_plant_stands_among_the_controls() {
     assert!(page.starts_with("# record: undecided\n"), "{page}");
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not in {page}"));
     assert!(place("a fault was planted on purpose: op=o_proj,ulp=1.") < place("## Verdicts"));
-    for missing in [
-        "null arm of ../data",
-        "rows: no arm and its reference",
-        "the frontier of a bisect",
-        "throughput",
-        "op parity",
-    ] {
+    for missing in ["null arm of ../data", "rows: no arm and its reference"] {
         assert!(page.contains(&format!("*Missing:* {missing}")), "{missing} in {page}");
     }
+    let absent = page.split("## Not part of this record\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    for missing in
+        ["the frontier of a bisect", "the cheapest exact setting", "throughput", "op parity", "probe"]
+    {
+        assert_eq!(absent.matches(&format!("\n* {missing}: ")).count(), 1, "{missing} in {absent}");
+    }
+    // What has no input has no section of its own, on the page neither.
+    let html = read(&out, "report.html");
+    for section in ["Throughput", "Operations", "Probe", "Cause and remedy", "Prompt lengths"] {
+        assert!(!page.contains(&format!("## {section}\n")) && !html.contains(&format!("<h2>{section}<")));
+    }
+    assert!(html.contains("<h2>Not part of this record</h2>") && place("## Limits") < place(absent));
     assert!(page.contains("exactness run-arm --width 4 --plant op=o_proj,ulp=1\n"), "{page}");
 }
 
@@ -173,4 +179,30 @@ fn runs_with_and_without_rows_are_the_observer_control() {
     let page = read(&out, "report.md");
     let line = "| ../data/unseen/classic.jsonl | ../data/seen/classic.jsonl | identical |";
     assert!(page.contains(line) && !page.contains("| differ |"), "{page}");
+}
+
+/// What has to come before all other lines comes there, and what no line brings is told.
+#[test]
+fn a_repeat_block_has_its_setup_first_and_tells_what_no_line_brings() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    let command = ["exactness", "run-arm", "--prompts=../settings/p.jsonl", "--width", "4", "--out", "arms"];
+    Run { stream: stream(20), header: json!({"command": command}), ..Run::default() }
+        .write(&data, "classic.jsonl");
+    assert_eq!(report(&data, &out).code, 0);
+    let page = read(&out, "report.md");
+    assert!(page.contains("*Missing:* what makes or brings ../settings/p.jsonl,"), "{page}");
+    let link = "ln -s \"$REPOSITORY/harness/gpu\" ../settings";
+    let words =
+        ["report", "--out", out.to_str().unwrap(), "--setup", link, "--made-by", "exactness doctor --x"];
+    assert_eq!(exactness(words).code, 0);
+    // Kept when the record is made again.
+    assert_eq!(exactness(["report", "--out", out.to_str().unwrap()]).code, 0);
+    let page = read(&out, "report.md");
+    assert!(!page.contains("what makes or brings"), "{page}");
+    let block =
+        format!("exactness doctor\n{link}\nexactness doctor --x\nexactness run-arm --prompts=../settings");
+    assert!(page.contains(&block), "{page}");
+    assert!(page.contains("In an empty folder that has a folder of its own around it"), "{page}");
+    assert_eq!(check(&out).code, 0);
 }

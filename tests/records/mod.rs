@@ -5,6 +5,7 @@ mod cause;
 mod committed;
 mod damaged;
 mod hostile;
+mod interrupted;
 mod made;
 mod numbers;
 mod remedied;

@@ -1,7 +1,7 @@
 //! Numbers of a record against counts made here from the raw lines, and the results that have no transcript.
 
-use super::{read, report, repository};
-use crate::kit::{exactness, rewrite};
+use super::{copy, read, report, repository};
+use crate::kit::{Run, exactness, rewrite, stream};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -165,9 +165,88 @@ fn a_stored_comparison_says_what_its_transcripts_say() {
     assert!(page.starts_with("# record: undecided\n"), "{page}");
     assert!(page.contains("As stored in ../data/compare.json:"), "{page}");
     let parts = format!(
-        "| w8 | {} | 3 | 15 | 64 | 15 | 11 | 1 | 128 | 13 | 11 | 15 of 16 | 1 of 16 |",
+        "| w8 | ../data/compare.json: {} | 3 | 15 | 64 | 15 | 11 | 1 | 128 | 13 | 11 | 15 of 16 | 1 of 16 |",
         arm.display()
     );
     assert!(page.contains(&parts), "{page}");
     assert!(page.contains("rows: no arm and its reference"), "no row is known without the transcripts");
+}
+
+/// What `compare` found, stored where a record can be made of it.
+fn compared(data: &Path, name: &str, files: [&[&Path]; 2]) -> Value {
+    let [arms, references] = files.map(|side| side.iter().map(|path| path.as_os_str().to_owned()));
+    let start = ["compare", "--format", "json"].map(Into::into).into_iter();
+    let words: Vec<std::ffi::OsString> =
+        start.chain(arms).chain(["--against".into()]).chain(references).collect();
+    let ran = exactness(&words);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    rewrite(&data.join(name), ran.out.as_bytes());
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// A null arm is no compared sequence, on whichever side it was given and whichever program stored it.
+#[test]
+fn a_null_arm_counts_as_no_sequence_stored_or_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (runs, data) = (folder.path().join("runs"), folder.path().join("data"));
+    let repeat = json!({"repeat": 1});
+    let classic = Run { stream: stream(40), ..Run::default() }.write(&runs, "classic.jsonl");
+    let null =
+        Run { stream: stream(40), header: repeat, ..Run::default() }.write(&runs, "classic.repeat1.jsonl");
+    let arm = Run { arm: "w4", stream: stream(40), width: 4, ..Run::default() }.write(&runs, "w4.jsonl");
+    let mut old = compared(&data, "as-arm.json", [&[&null, &arm], &[&classic]]);
+    assert_eq!(old, compared(&data, "as-reference.json", [&[&arm], &[&classic, &null]]));
+    // As programs stored it that held the repeat against its run like an arm.
+    let arms = old["arms"].as_array_mut().unwrap();
+    let pairing = arms[0]["sequences"][0]["against"].clone();
+    assert!(pairing.is_object() && arms[2]["file"].as_str().unwrap().ends_with("repeat1.jsonl"), "{arms:?}");
+    arms[2]["sequences"][0]["against"] = pairing;
+    rewrite(&data.join("old.json"), old.to_string().as_bytes());
+    copy(&runs, &data.join("runs"));
+    let out = folder.path().join("record");
+    assert_eq!(report(&data, &out).code, 0);
+    let page = read(&out, "report.md");
+    let told = "identical (3 runs; 1 sequence, 40 tokens and 0 rows compared with plain decoding";
+    assert_eq!(page.matches(told).count(), 4, "{page}");
+    assert_eq!(page.matches("| null arm: identical | – | 40 |").count(), 4, "{page}");
+    assert_eq!(page.matches("| reference | – | 40 |").count(), 4, "{page}");
+    assert!(page.contains("None of 4 compared sequences parts"), "{page}");
+}
+
+/// A repeat alone is compared like any run: it is what was asked for.
+#[test]
+fn a_repeat_alone_is_compared_with_its_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let repeat = json!({"repeat": 1});
+    let classic = Run { stream: stream(40), ..Run::default() }.write(folder.path(), "classic.jsonl");
+    let null =
+        Run { stream: stream(40), header: repeat, ..Run::default() }.write(folder.path(), "again.jsonl");
+    let found = compared(folder.path(), "c.json", [&[&null], &[&classic]]);
+    assert_eq!(found["arms"][0]["sequences"][0]["against"]["equal"], 40);
+    assert_eq!(found["verdict"], "identical");
+}
+
+/// How a measurement stands to its prediction follows from both, whatever an older program called it.
+#[test]
+fn the_word_beside_a_prediction_is_derived_from_what_was_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = repository("reports/gpu-op-parity-full/data/0.8b-f16-16.json");
+    let parity: Value = serde_json::from_slice(&fs::read(&stored).unwrap()).unwrap();
+    let lines = parity["lines"].as_array().unwrap();
+    let old: Vec<&Value> = lines.iter().filter(|line| line["agreement"] == "surprise").collect();
+    assert!(!old.is_empty(), "the file is of a program without the word later");
+    let first = |line: &Value| {
+        let worst = line["found"]["worst"].as_object().unwrap();
+        let parts = worst.iter().filter(|(_, one)| one["differing_bytes"].as_u64().unwrap() > 0);
+        parts.map(|(rows, _)| rows.parse::<u64>().unwrap()).min()
+    };
+    let later = |line: &&&Value| {
+        line["predicted"]["from"].as_u64().is_some_and(|from| first(line).is_none_or(|at| from < at))
+    };
+    let expected = old.iter().filter(later).count();
+    assert_eq!(report(&stored, folder.path()).code, 0);
+    let page = read(folder.path(), "report.md");
+    let count = |word: &str| page.matches(&format!(" | {word} |\n")).count();
+    assert_eq!((count("later"), count("surprise")), (expected, old.len() - expected), "{page}");
+    assert!(expected > 0);
 }

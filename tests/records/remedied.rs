@@ -76,6 +76,26 @@ fn tail(line: &str) -> &str {
     commas.len().checked_sub(2).map_or("", |last| &line[commas[last] + 1..])
 }
 
+/// A setting of both sides is named with its routes of plain decoding wherever its run is.
+#[test]
+fn routes_of_plain_decoding_stand_wherever_the_setting_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = changed(folder.path(), |remedy| {
+        let width = &mut remedy["widths"][0];
+        let mut both = width["candidates"][0].clone();
+        (both["routes"], both["plain"]) = ("linear=padded:6".into(), "linear=padded:6".into());
+        (both["kind"], both["run"]["file"]) = ("both-sides".into(), "runs/w6-9/w6.jsonl".into());
+        width["candidates"].as_array_mut().unwrap().push(both);
+    });
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let record = folder.path().join("record");
+    let setting = "linear=padded:6,plain.linear=padded:6";
+    let run = format!("The run under {setting} was recorded in runs/w6-9/w6.jsonl.");
+    assert!(read(&record, "report.md").contains(&run), "{}", read(&record, "report.md"));
+    let csv = read(&record, "data.csv");
+    assert!(csv.contains(&format!("\"width 6, both sides ({setting})\",run: verdict,identical\n")), "{csv}");
+}
+
 #[test]
 fn how_a_remedy_ended_is_the_title() {
     for (ending, code) in

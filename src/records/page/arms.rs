@@ -4,7 +4,7 @@ use super::document::{Block, Section};
 use crate::records::experiment::{Experiment, Run};
 use crate::records::gather::Gathered;
 use crate::results::Table;
-use crate::results::stored::{Arm, Judgement};
+use crate::results::stored::{Arm, Judgement, Part};
 use crate::transcript::ArmKind;
 
 const DASH: &str = "–";
@@ -26,7 +26,7 @@ pub fn order(all: &Gathered) -> Section {
         blocks.push(Block::named(table));
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("arms: no transcript is among the inputs"));
+        blocks.push(Block::absent("arms: no transcript is among the inputs (exactness run-arm)"));
     }
     Section::new("arms", "Arms, in the order in which they ran", blocks)
 }
@@ -69,8 +69,8 @@ pub fn verdicts(all: &Gathered) -> Section {
         blocks.extend(findings(&one.result));
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing(
-            "verdicts of arms: no transcript and no stored comparison is among the inputs",
+        blocks.push(Block::absent(
+            "verdicts of arms: no transcript and no stored comparison is among the inputs (exactness compare --format json)",
         ));
     }
     Section::new("verdicts", "Verdicts", blocks)
@@ -90,7 +90,7 @@ fn table(judgement: &Judgement, experiment: Option<&Experiment>) -> Block {
         judgement.arms.iter().map(|arm| (order_of(arm, experiment), arm)).collect();
     arms.sort_by_key(|(place, _)| *place);
     for (_, arm) in arms {
-        let mut row = verdict_row(arm, run(arm));
+        let mut row = verdict_row(arm, run(arm), judgement.part(arm));
         row.extend(states.then(|| states_cell(arm)));
         table.row(row);
     }
@@ -115,8 +115,10 @@ fn order_of(arm: &Arm, experiment: Option<&Experiment>) -> usize {
     place.unwrap_or(usize::MAX)
 }
 
-fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
-    let pairings: Vec<_> = arm.sequences.iter().filter_map(|one| one.against.as_ref()).collect();
+fn verdict_row(arm: &Arm, run: Option<&Run>, part: Part) -> Vec<String> {
+    let pairings = arm.sequences.iter().filter_map(|one| one.against.as_ref());
+    // Of a repeat the word says it; the counts are those of arms.
+    let pairings: Vec<_> = pairings.filter(|_| part != Part::NullArm).collect();
     let identical = pairings.iter().filter(|one| one.verdict.exit_code() == 0).count();
     let rows: Vec<_> = pairings.iter().filter_map(|one| one.rows.as_ref()).collect();
     let (compared, differ) = rows.iter().fold((0, 0), |(all, differ): (usize, usize), rows| {
@@ -127,7 +129,7 @@ fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
     vec![
         run.map_or_else(|| arm.arm.clone(), Run::label),
         arm.file.clone(),
-        word(arm, run),
+        word(arm, run, part),
         of(identical as u64, pairings.len() as u64),
         arm.compared.tokens.to_string(),
         arm.compared.rounds.to_string(),
@@ -139,7 +141,7 @@ fn verdict_row(arm: &Arm, run: Option<&Run>) -> Vec<String> {
 }
 
 /// A reference is compared with nothing, and a repeat with its own run.
-fn word(arm: &Arm, run: Option<&Run>) -> String {
+fn word(arm: &Arm, run: Option<&Run>, part: Part) -> String {
     let plain = arm.verdict.exit_code() == 0;
     match run {
         Some(Run { null: Some((_, differing)), .. }) if plain => {
@@ -150,7 +152,14 @@ fn word(arm: &Arm, run: Option<&Run>) -> String {
             }
         }
         Some(run) if plain && run.header.kind == ArmKind::Classic => "reference".to_owned(),
-        _ => arm.verdict.to_string(),
+        Some(_) => arm.verdict.to_string(),
+        None => match part {
+            // A run that differs from its repeat is not comparable, and says so itself.
+            Part::NullArm if plain => "null arm: identical".to_owned(),
+            Part::NullArm => format!("null arm: {}", arm.verdict),
+            Part::Reference if plain => "reference".to_owned(),
+            Part::Reference | Part::Arm => arm.verdict.to_string(),
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sections of a record, in the order in which a reader needs them: controls before results, results before causes.
 
-use super::document::{Block, Document, Section};
+use super::document::{Block, Document, Section, absent};
 use super::{
     arms, cause, controls, data, divergence, kernels, limits, machine, repeat, ruled, speed, verdict,
 };
@@ -20,7 +20,7 @@ pub fn build(all: &Gathered, settings: &Settings) -> Document {
         pictures: Vec::new(),
         explored: Vec::new(),
     };
-    let sections = vec![
+    let mut sections = vec![
         question(settings),
         machine::section(all),
         controls::section(all),
@@ -36,9 +36,10 @@ pub fn build(all: &Gathered, settings: &Settings) -> Document {
         kernels::probes(all),
         ruled::section(all),
         limits::section(all, &settings.notes),
-        data::index(all),
-        repeat::section(all, settings),
     ];
+    let missing = absent(&mut sections);
+    sections.extend(missing);
+    sections.extend([data::index(all), repeat::section(all, settings)]);
     document.sections = sections;
     document
 }

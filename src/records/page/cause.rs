@@ -1,7 +1,7 @@
 //! The place that a bisect named, with its proof; and the remedy.
 
 use super::document::{Block, Document, Section};
-use super::remedy;
+use super::{interrupted, remedy};
 use crate::records::explore;
 use crate::records::gather::{From, Gathered};
 use crate::records::pictures::layers;
@@ -26,9 +26,10 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
     if all.bisects.is_empty() {
         let says = "the frontier of a bisect: no bisect.json is among the inputs (exactness bisect), so that no layer and no \
                     operation is named";
-        blocks.push(Block::missing(says));
+        blocks.push(Block::absent(says));
     }
     blocks.extend(remedy::blocks(all));
+    blocks.extend(interrupted::blocks(all));
     Section::new("cause", "Cause and remedy", blocks)
 }
 

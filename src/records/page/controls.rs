@@ -29,7 +29,7 @@ pub fn section(all: &Gathered) -> Section {
     }
     blocks.extend(plants(all));
     if blocks.is_empty() {
-        blocks.push(Block::missing("null arms: no transcript is among the inputs"));
+        blocks.push(Block::absent("null arms: no transcript is among the inputs (exactness run-arm)"));
     }
     Section::new("controls", "Controls", blocks)
 }

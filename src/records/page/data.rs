@@ -3,6 +3,7 @@
 use super::document::{Block, Section};
 use crate::records::experiment::Experiment;
 use crate::records::gather::{From, Gathered};
+use crate::records::interrupted::Interrupted;
 use crate::results::Table;
 use crate::results::bisect::Bisected;
 use crate::results::remedy::{Candidate, Remedy, WidthRemedy, or_defaults};
@@ -53,6 +54,7 @@ pub fn table(all: &Gathered) -> Table {
     }
     all.bisects.iter().for_each(|one| rows.bisect(one));
     all.remedies.iter().for_each(|one| rows.remedy(one));
+    all.interrupted.iter().for_each(|one| rows.interrupted(one));
     for one in &all.probes {
         for line in &one.result.widths {
             rows.add(&one.file, &format!("width {}", line.key.width), "verdict", line.probed.outcome.word());
@@ -203,7 +205,7 @@ impl Rows {
     }
 
     fn tried(&mut self, file: &str, width: u64, tried: &Candidate) {
-        let subject = format!("width {width}, {} ({})", tried.kind, or_defaults(&tried.routes));
+        let subject = format!("width {width}, {} ({})", tried.kind, tried.said());
         let mut add = |quantity: &str, value: &str| self.add(file, &subject, quantity, value);
         add("calls", &tried.calls.to_string());
         add("probe", tried.probed.outcome.word());
@@ -219,6 +221,19 @@ impl Rows {
             add("times plain decoding", &measured.ratio.to_string());
             add("resolved", if measured.resolved { "yes" } else { "no" });
             add("accepted", &measured.accepted.map(|share| share.to_string()).unwrap_or_default());
+        }
+    }
+
+    fn interrupted(&mut self, one: &Interrupted) {
+        for tried in one.tried() {
+            let subject = format!("width {}, interrupted ({})", tried.width, or_defaults(&tried.routes));
+            let probe = tried.probed.as_ref().map_or("", |probed| probed.outcome.word());
+            self.add(&one.file, &subject, "probe", probe);
+            if let Some(run) = &tried.run {
+                self.add(&one.file, &subject, "run: verdict", &run.verdict);
+                self.add(&one.file, &subject, "run: rows with other bytes", &run.rows.0.to_string());
+                self.add(&one.file, &subject, "run: rows compared", &run.rows.1.to_string());
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::document::{Block, Document, Section};
 use crate::algebra::near_tie::Judged;
 use crate::records::explore;
-use crate::records::gather::Gathered;
+use crate::records::gather::{BEHIND, Gathered};
 use crate::records::pictures::{flip, rounds, rows};
 use crate::records::timeline::Timeline;
 use crate::results::Table;
@@ -19,13 +19,7 @@ const MOST_NOTES: usize = 40;
 fn pairings(all: &Gathered) -> impl Iterator<Item = (&Arm, i64, &Pairing)> {
     let judgements =
         all.experiments.iter().map(|one| &one.judgement).chain(all.judgements.iter().map(|one| &one.result));
-    judgements.flat_map(of)
-}
-
-fn of(judgement: &Judgement) -> impl Iterator<Item = (&Arm, i64, &Pairing)> {
-    judgement.arms.iter().flat_map(|arm| {
-        arm.sequences.iter().filter_map(move |one| Some((arm, one.sequence, one.against.as_ref()?)))
-    })
+    judgements.flat_map(Judgement::pairings)
 }
 
 /// Where texts and rows part.
@@ -47,7 +41,9 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
     }
     let compared = pairings(all).count();
     blocks.push(match (compared, table.is_empty()) {
-        (0, _) => Block::missing("a comparison with plain decoding: nothing was compared"),
+        (0, _) => Block::absent(
+            "a comparison with plain decoding, and the judging of flips: nothing was compared (exactness compare)",
+        ),
         (_, true) => Block::text(format!(
             "None of {compared} compared sequences parts, in its text, a recorded row or a recorded state."
         )),
@@ -124,7 +120,7 @@ pub fn timeline(all: &Gathered, document: &mut Document) -> Section {
     all_arms.sort_by_key(|one| (one.flip.is_none(), std::cmp::Reverse(widest(one))));
     let Some(shown) = all_arms.first() else {
         let says = "rounds: no transcript of a speculative arm with rounds is among the inputs";
-        return Section::new("rounds", "Rounds", vec![Block::missing(says)]);
+        return Section::new("rounds", "Rounds", vec![Block::absent(says)]);
     };
     let window = rounds::Window::of(shown, ROUNDS);
     let canvas = rounds::draw(shown, "rounds", window);
@@ -145,12 +141,10 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
         .filter_map(|(arm, sequence, pairing)| Some((arm, sequence, pairing.flip.as_ref()?)))
         .collect();
     if flips.is_empty() {
-        let says = if pairings(all).count() == 0 {
-            "Nothing was compared."
-        } else {
-            "No token flipped, so that there is nothing to judge."
-        };
-        return Section::new("flips", "The flips judged", vec![Block::text(says)]);
+        // Where nothing was compared, that is said once, as missing.
+        let says = Block::text("No token flipped, so that there is nothing to judge.");
+        let blocks = if pairings(all).count() == 0 { Vec::new() } else { vec![says] };
+        return Section::new("flips", "The flips judged", blocks);
     }
     let mut table = Table::new()
         .text("arm")
@@ -166,12 +160,9 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
     }
     let mut blocks = vec![Block::named(table)];
     let name = |arm: &Arm, sequence: i64| {
-        let folder = arm.file.rsplit('/').nth(1).filter(|_| all.experiments.len() > 1);
-        format!(
-            "{}{}, seq {sequence}",
-            folder.map_or_else(String::new, |folder| format!("{folder} ")),
-            arm.arm
-        )
+        let several = all.experiments.len() + all.judgements.len() > 1;
+        let place = if several { format!("{} ", short_place(&arm.file)) } else { String::new() };
+        format!("{place}{}, seq {sequence}", arm.arm)
     };
     let named: Vec<flip::Flip<'_>> =
         flips.iter().map(|(arm, sequence, flip)| (name(arm, *sequence), *flip)).collect();
@@ -186,6 +177,15 @@ pub fn flips(all: &Gathered, document: &mut Document) -> Section {
         ),
     });
     Section::new("flips", "The flips judged", blocks)
+}
+
+/// The folder of a transcript, or the comparison that names it.
+fn short_place(file: &str) -> &str {
+    let last = |path: &'_ str| path.rsplit('/').next().map_or(0, str::len);
+    match file.split_once(BEHIND) {
+        Some((holder, _)) => holder[holder.len() - last(holder)..].trim_end_matches(".json"),
+        None => file.rsplit('/').nth(1).unwrap_or_default(),
+    }
 }
 
 /// What log-probabilities that a server reported did before the first difference.

@@ -55,6 +55,9 @@ pub enum Block {
     Missing {
         /// What is missing and how to get it.
         text: String,
+        /// There is no input of a kind at all, which is told apart from what the record is about.
+        #[serde(skip)]
+        no_input: bool,
     },
     /// Sentences one by one.
     List {
@@ -104,7 +107,12 @@ impl Block {
 
     /// What is missing.
     pub fn missing(text: impl Into<String>) -> Self {
-        Self::Missing { text: text.into() }
+        Self::Missing { text: text.into(), no_input: false }
+    }
+
+    /// What there is no input of; it is gathered with its like near the end.
+    pub fn absent(text: impl Into<String>) -> Self {
+        Self::Missing { text: text.into(), no_input: true }
     }
 
     /// A table with a column that names the file of each row.
@@ -141,6 +149,25 @@ impl Section {
     pub const fn new(id: &'static str, heading: &'static str, blocks: Vec<Block>) -> Self {
         Self { id, heading, blocks }
     }
+}
+
+/// Takes what has no input out of its sections, and sections that are nothing else; gives one that names it all.
+#[must_use]
+pub fn absent(sections: &mut Vec<Section>) -> Option<Section> {
+    let mut items = Vec::new();
+    for section in sections.iter_mut() {
+        section.blocks.retain(|block| match block {
+            Block::Missing { text, no_input: true } => {
+                items.push(format!("{text}."));
+                false
+            }
+            _ => true,
+        });
+    }
+    sections.retain(|section| !section.blocks.is_empty());
+    let told = Block::text("Missing, with what would bring it:");
+    (!items.is_empty())
+        .then(|| Section::new("absent", "Not part of this record", vec![told, Block::List { items }]))
 }
 
 impl Document {

@@ -29,7 +29,7 @@ pub fn operations(all: &Gathered, document: &mut Document) -> Section {
         blocks.push(Block::table(table, vec![one.file.clone()]));
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("op parity: no result of exactness op-parity is among the inputs"));
+        blocks.push(Block::absent("op parity: no result of exactness op-parity is among the inputs"));
     }
     Section::new("operations", "Operations", blocks)
 }
@@ -50,7 +50,7 @@ pub fn sweeps(all: &Gathered, document: &mut Document) -> Section {
         }
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("prompt lengths: no journal of exactness sweep is among the inputs"));
+        blocks.push(Block::absent("prompt lengths: no journal of exactness sweep is among the inputs"));
     }
     Section::new("lengths", "Prompt lengths", blocks)
 }
@@ -61,7 +61,8 @@ pub fn probes(all: &Gathered) -> Section {
     let mut blocks = Vec::new();
     for one in &all.probes {
         let mut table =
-            Table::new().text("model").number("width").text("verdict").text("positions").text("what");
+            Table::new().text("model").number("width").text("routes").text("verdict").text("positions");
+        table = table.text("what");
         for line in &one.result.widths {
             let positions =
                 line.probed.covered.map_or_else(|| "–".to_owned(), |(from, to)| format!("{from}–{to}"));
@@ -70,7 +71,8 @@ pub fn probes(all: &Gathered) -> Section {
                 Outcome::Differs { seed, first } => ("differs", format!("input {seed}: {first}")),
                 Outcome::NotRun { reason } => ("not run", reason.to_string()),
             };
-            table.row([&one.result.model, &line.key.width.to_string(), word, &positions, &what]);
+            let (width, routes) = (line.key.width.to_string(), &line.key.routes);
+            table.row([&one.result.model, &width, routes, word, &positions, &what]);
         }
         blocks.push(Block::table(table, vec![one.file.clone()]));
         let hazards: Vec<String> = one
@@ -87,7 +89,7 @@ pub fn probes(all: &Gathered) -> Section {
         }
     }
     if blocks.is_empty() {
-        blocks.push(Block::missing("probe: no result of exactness probe --format json is among the inputs"));
+        blocks.push(Block::absent("probe: no result of exactness probe --format json is among the inputs"));
     }
     Section::new("probe", "Probe", blocks)
 }

@@ -5,6 +5,7 @@ use super::document::{Block, Section, sources};
 use crate::records::experiment::Run;
 use crate::records::gather::{From, Gathered};
 use crate::records::input::folder_of;
+use crate::records::interrupted::Interrupted;
 use crate::results::Table;
 use crate::results::stored::Probe;
 use crate::results::sweep::Journal;
@@ -30,6 +31,7 @@ pub fn section(all: &Gathered) -> Section {
             vec![fact("model", &one.result.model), fact("library and device", &one.result.machine), program];
         Said { facts, file: &one.file }
     }));
+    said.extend(all.interrupted.iter().map(stopped));
     said.extend(all.probes.iter().map(probed));
     said.extend(all.parities.iter().map(|one| {
         let subject = one.result.subject.as_ref();
@@ -39,7 +41,7 @@ pub fn section(all: &Gathered) -> Section {
     let mut blocks: Vec<Block> =
         grouped(said).into_iter().map(|(facts, files)| block(facts, files)).collect();
     if blocks.is_empty() {
-        blocks.push(Block::missing("machine and build: no input says on what it ran"));
+        blocks.push(Block::absent("machine and build: no input says on what it ran"));
     }
     Section::new("machine", "Machine and build", blocks)
 }
@@ -139,6 +141,18 @@ fn probed(one: &From<Probe>) -> Said<'_> {
         ]
     });
     Said { facts: facts.unwrap_or_default(), file: &one.file }
+}
+
+/// An interrupted search has its trail alone.
+fn stopped(one: &Interrupted) -> Said<'_> {
+    let key = one.trail.key();
+    let facts = vec![
+        fact("model", &format!("{}, activations {}", key.model, key.dtype)),
+        fact("model digest", &key.digest),
+        fact("library and device", &key.machine),
+        fact("program", &format!("exactness {}", key.program)),
+    ];
+    Said { facts, file: &one.file }
 }
 
 /// The program that wrote the trail beside a result.

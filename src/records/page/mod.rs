@@ -9,6 +9,7 @@ pub mod controls;
 pub mod data;
 pub mod divergence;
 pub mod document;
+pub mod interrupted;
 pub mod kernels;
 pub mod limits;
 pub mod machine;

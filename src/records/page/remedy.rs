@@ -10,9 +10,12 @@ use crate::results::remedy::{Remedy, WidthRemedy, or_defaults};
 /// The blocks of all remedies.
 #[must_use]
 pub fn blocks(all: &Gathered) -> Vec<Block> {
+    if all.remedies.is_empty() && !all.interrupted.is_empty() {
+        return Vec::new();
+    }
     if all.remedies.is_empty() {
         let says = "the cheapest exact setting: no remedy.json is among the inputs (exactness remedy)";
-        return vec![Block::missing(says)];
+        return vec![Block::absent(says)];
     }
     all.remedies.iter().flat_map(one).collect()
 }
@@ -23,7 +26,7 @@ fn one(remedy: &From<Remedy>) -> Vec<Block> {
     let routes = or_defaults(requested);
     let faults = if planted.is_empty() { String::new() } else { format!(", planted {}", planted.join("; ")) };
     let plural = if list.len() == 1 { "" } else { "s" };
-    let asked = format!("Asked: {model}, width{plural} {}, blocks under {routes}{faults}.", list.join(", "));
+    let asked = format!("Asked: {model}, width{plural} {}, under {routes}{faults}.", list.join(", "));
     let mut blocks = vec![
         Block::Heading { text: format!("The cheapest exact setting ({})", remedy.file) },
         Block::List {
@@ -45,7 +48,7 @@ fn width(one: &WidthRemedy, file: &str) -> Vec<Block> {
     items.extend(extent(one));
     items.extend(std::iter::once(&one.requested).chain(&one.candidates).filter_map(|tried| {
         let run = tried.run.as_ref()?;
-        Some(format!("The run under {} was recorded in {}.", or_defaults(&tried.routes), run.file))
+        Some(format!("The run under {} was recorded in {}.", tried.said(), run.file))
     }));
     items.push(one.flag().map_or_else(
         || format!("Width {}: no setting to take.", one.width),

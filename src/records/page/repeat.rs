@@ -10,16 +10,25 @@ use crate::transcript::Header;
 /// The section.
 #[must_use]
 pub fn section(all: &Gathered, settings: &Settings) -> Section {
-    let mut blocks = vec![Block::text(
-        "In an empty folder, on the machine and library named above, with REPOSITORY set to a clone in which cargo build --release \
-         was run. Digests of streams, rows and states, laws, verdicts, named places and chosen routes come out the same on the \
-         same kernels. Times, speeds, moments and the host's name do not, nor do the digests of files, which have them inside. \
-         The clone's harness/repeat.py runs these lines in a folder and says what came out the same.",
-    )];
     let commands = commands(all, settings);
+    let above = commands.iter().any(|line| line.contains("../"));
+    let beside = if above { " that has a folder of its own around it, for what begins with .." } else { "" };
+    let mut blocks = vec![Block::text(format!(
+        "In an empty folder{beside}, on the machine and library named above, with REPOSITORY set to a clone in which cargo \
+         build --release was run. Digests of streams, rows and states, laws, verdicts, named places and chosen routes come out \
+         the same on the same kernels. Times, speeds, moments and the host's name do not, nor do the digests of files, which \
+         have them inside. The clone's harness/repeat.py runs these lines in a folder and says what came out the same.",
+    ))];
     if commands.is_empty() {
         blocks.push(Block::missing("the command lines that made the data: no input recorded its own"));
     } else {
+        let unmade = unmade(&commands);
+        if !unmade.is_empty() {
+            blocks.push(Block::missing(format!(
+                "what makes or brings {}, which these lines read and none makes (report --setup COMMAND says it)",
+                unmade.join(", ")
+            )));
+        }
         blocks.push(Block::code(commands.join("\n")));
     }
     blocks.push(Block::text("Whether this record still is what its data gives, in its folder:"));
@@ -27,7 +36,45 @@ pub fn section(all: &Gathered, settings: &Settings) -> Section {
     Section::new("repeat", "Repeat", blocks)
 }
 
-/// Recorded command lines, runs in the order in which they started, each once, and the record of what they make.
+/// Flags whose value is a file or a folder to read.
+const READING: [&str; 4] = ["--prompts", "--prompt-file", "--model", "--from"];
+
+/// Files that a line reads and no line before it names: a reader does not have them.
+fn unmade(commands: &[String]) -> Vec<String> {
+    let mut unmade: Vec<String> = Vec::new();
+    for (place, line) in commands.iter().enumerate().filter(|(_, line)| line.starts_with("exactness ")) {
+        for path in read_by(line) {
+            let folders = path.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| &path[..at]);
+            let names = folders.chain([path]).filter(|name| !["", ".", ".."].contains(name));
+            let made = |name: &str| commands[..place].iter().any(|before| makes(before, name));
+            if !path.contains('$') && !names.into_iter().any(made) && !unmade.iter().any(|one| one == path) {
+                unmade.push(path.to_owned());
+            }
+        }
+    }
+    unmade
+}
+
+/// The paths that a command line reads.
+fn read_by(line: &str) -> Vec<&str> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let value =
+        |(place, word): (usize, &&'_ str)| -> Option<usize> { READING.contains(word).then_some(place + 1) };
+    let after = words.iter().enumerate().filter_map(value).filter_map(|place| words.get(place).copied());
+    let joined = words.iter().filter_map(|word| word.split_once('='));
+    let joined = joined.filter(|(flag, _)| READING.contains(flag)).map(|(_, value)| value);
+    after.chain(joined).map(|path| path.trim_matches('\'')).collect()
+}
+
+/// A line that puts something under this name: it is a word of it, and no file that it reads itself.
+fn makes(line: &str, name: &str) -> bool {
+    let words = line.split([' ', '=']).map(|word| word.trim_matches(['"', '\'']).trim_end_matches('/'));
+    let read = if line.starts_with("exactness ") { read_by(line) } else { Vec::new() };
+    words.into_iter().any(|word| word == name) && !read.contains(&name)
+}
+
+/// What prepares, then recorded command lines, runs in the order in which they started, each once, and the record of what
+/// they make.
 fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
     let mut runs: Vec<&Run> = all.experiments.iter().flat_map(|one| &one.runs).collect();
     // A later command may read what an earlier one wrote.
@@ -37,20 +84,23 @@ fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
     let probes = all.probes.iter().map(|one| printed(&one.result.command, &one.file));
     let bisects = all.bisects.iter().map(|one| quoted(&one.result.command));
     let remedies = all.remedies.iter().map(|one| quoted(&one.result.command));
+    let stopped = all.interrupted.iter().map(|one| quoted(&one.command));
     let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
-    let mut told: Vec<String> = settings.commands.clone();
-    for command in recorded.chain(bisects).chain(remedies).chain(parities).chain(probes).chain(sweeps) {
+    let results = bisects.chain(remedies).chain(stopped).chain(parities).chain(probes).chain(sweeps);
+    let mut told: Vec<String> = Vec::new();
+    for command in settings.commands.iter().cloned().chain(recorded).chain(results) {
         if !command.is_empty() && !told.contains(&command) {
             told.push(command);
         }
     }
-    if !told.is_empty() {
-        let start =
-            ["export PATH=\"$REPOSITORY/target/release:$PATH\"", "exactness doctor"].map(str::to_owned);
-        told.splice(0..0, start);
-        told.push("exactness report . --out record".to_owned());
+    if told.is_empty() {
+        return told;
     }
-    told
+    let start = ["export PATH=\"$REPOSITORY/target/release:$PATH\"", "exactness doctor"].map(str::to_owned);
+    let mut lines: Vec<String> =
+        start.into_iter().chain(settings.setup.iter().cloned()).chain(told).collect();
+    lines.push("exactness report . --out record".to_owned());
+    lines
 }
 
 /// A run's command line; an imported one is another program's, on a machine that need not be there.
@@ -95,4 +145,26 @@ fn swept(definition: &crate::results::sweep::Definition) -> String {
     words.extend(definition.plants.iter().map(|plant| format!("--plant={plant}")));
     words.extend(["--out".to_owned(), "sweep".to_owned()]);
     quoted(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unmade;
+
+    #[test]
+    fn what_no_line_makes_is_named() {
+        let of = |lines: &[&str]| unmade(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+        let run = "exactness run-arm --prompts=../settings/p.jsonl --model ../models/4b --out a";
+        assert_eq!(of(&[run]), ["../models/4b", "../settings/p.jsonl"]);
+        let settings = "ln -s \"$REPOSITORY/harness/gpu\" ../settings";
+        assert_eq!(of(&[settings, run]), ["../models/4b"]);
+        assert_eq!(of(&[settings, "exactness synth --geometry 4b --out ../models/4b", run]), [""; 0]);
+        assert_eq!(
+            of(&["exactness run-arm --prompts=p.jsonl", "exactness bench --prompts=p.jsonl"]),
+            ["p.jsonl"]
+        );
+        assert_eq!(of(&["exactness run-arm --out a", "exactness bisect --from a/w4.jsonl"]), [""; 0]);
+        assert_eq!(of(&["exactness bisect --from a/w4.jsonl", "exactness run-arm --out a"]), ["a/w4.jsonl"]);
+        assert_eq!(of(&["exactness run-arm --prompts \"$REPOSITORY/p.jsonl\""]), [""; 0]);
+    }
 }

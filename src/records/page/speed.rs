@@ -23,7 +23,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
     if blocks.is_empty() {
         let says = "throughput: no bench.json is among the inputs (exactness bench); speeds of other runs are not bracketed \
                     and are not shown";
-        blocks.push(Block::missing(says));
+        blocks.push(Block::absent(says));
     }
     Section::new("speed", "Throughput", blocks)
 }

@@ -84,6 +84,7 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
         let (word, weight) = (one.result.ending.to_string(), by_code(one.result.exit_code()));
         Ending { of: one.file.clone(), word, extent: within(&one.result.summary()), weight }
     }));
+    found.extend(all.interrupted.iter().map(|one| Ending::of_word(&one.file, Word::NotRun, one.extent())));
     found
 }
 
@@ -107,9 +108,7 @@ fn within(summary: &str) -> String {
 
 /// How much was compared, and how many rows have other bytes whatever the text says.
 fn extent(judgement: &crate::results::stored::Judgement) -> String {
-    let pairings = || {
-        judgement.arms.iter().flat_map(|arm| &arm.sequences).filter_map(|sequence| sequence.against.as_ref())
-    };
+    let pairings = || judgement.pairings().map(|(_, _, pairing)| pairing);
     let rows = || pairings().filter_map(|pairing| pairing.rows.as_ref());
     let tokens = total(pairings().map(|pairing| pairing.past_prompt));
     let (compared, differ) =

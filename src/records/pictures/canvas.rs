@@ -188,9 +188,53 @@ pub fn clipped(text: &str, most: usize) -> String {
     format!("{start}…{end}")
 }
 
+/// The most that a margin of labels takes.
+const WIDEST_MARGIN: f64 = 372.0;
+/// Ground at both ends of a margin's labels.
+const AIR: f64 = 20.0;
+
+/// A margin for labels that are written to end 8 before it: as wide as they take, at least `least`.
+pub(super) fn margin<'a>(labels: impl Iterator<Item = &'a str>, least: f64) -> f64 {
+    labels.map(|label| room(label) + AIR).fold(least, f64::max).min(WIDEST_MARGIN)
+}
+
+/// A label as much of which is kept as a margin holds.
+#[must_use]
+pub(super) fn fitted(text: &str, margin: f64) -> String {
+    let most = (0..=text.chars().count()).rev().map(|most| clipped(text, most));
+    most.into_iter().find(|label| room(label) + AIR <= margin).unwrap_or_default()
+}
+
+/// The width of a line of text in the widest of the fonts that a picture asks for (`DejaVu Sans`), at 12 px.
+fn room(text: &str) -> f64 {
+    let advance = |letter: char| match letter {
+        'i' | 'j' | 'l' | '\'' | '|' => 4.1,
+        ' ' | '.' | ',' | ':' | ';' | '/' | '-' | 'f' | 't' | 'r' | '(' | ')' | '[' | ']' | 'I' | '!' => 5.0,
+        'm' | 'w' | 'M' | 'W' | '=' | '+' | '<' | '>' | '×' | '→' | '@' | '%' | '…' => 12.0,
+        'A'..='Z' => 9.5,
+        letter if letter.is_ascii() || letter == '–' => 7.7,
+        _ => 12.0,
+    };
+    text.chars().map(advance).sum()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Canvas, clipped, escaped, short};
+    use super::{AIR, Canvas, WIDEST_MARGIN, clipped, escaped, fitted, margin, room, short};
+
+    #[test]
+    fn a_margin_holds_its_labels_or_both_of_their_ends() {
+        let label = "0.8b-bf16-cycle-treated w12, seq 0";
+        let wide = margin([label, "w2"].into_iter(), 190.0);
+        assert!(wide > 190.0 && wide < WIDEST_MARGIN, "{wide}");
+        assert_eq!(fitted(label, wide), label);
+        assert!((margin(["w2"].into_iter(), 190.0) - 190.0).abs() < 1e-9);
+        let long = format!("first-{}-last", "m".repeat(200));
+        let wide = margin([long.as_str()].into_iter(), 190.0);
+        let cut = fitted(&long, wide);
+        assert!(cut.starts_with("first-") && cut.ends_with("-last") && cut.contains('…'), "{cut}");
+        assert!(room(&cut) + AIR <= WIDEST_MARGIN && room(&cut) + AIR > WIDEST_MARGIN - 24.0, "{cut}");
+    }
 
     #[test]
     fn text_from_elsewhere_cannot_leave_its_place() {

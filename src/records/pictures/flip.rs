@@ -1,12 +1,16 @@
 //! The gap between two contested tokens against what the same two logits did before: a near tie lies inside the
 //! measured perturbation, a structural difference far outside.
 
-use super::canvas::{Anchor, Canvas, clipped};
+use super::canvas::{Anchor, Canvas, clipped, fitted, margin};
 use super::grid::count;
 use crate::algebra::near_tie::{ENOUGH_ROWS, Judged};
 
+/// The least margin of names.
 const LEFT: f64 = 190.0;
-const RIGHT: f64 = 620.0;
+/// Room of the multiples.
+const ROOM: f64 = 430.0;
+/// Room of the verdicts beside them.
+const BESIDE: f64 = 180.0;
 const TOP: f64 = 66.0;
 const LINE: f64 = 24.0;
 /// Multiples of the perturbation that the picture has room for.
@@ -28,8 +32,10 @@ pub fn draw(flips: &[Flip<'_>]) -> Option<Canvas> {
         return None;
     }
     let bottom = TOP + LINE * count(shown.len());
+    let left = margin(shown.iter().map(|(name, _)| name.as_str()), LEFT);
+    let x = |multiple| x(left, multiple);
     let title = "Gap of the flip against the measured perturbation";
-    let mut canvas = Canvas::new("flip", title, &alt(flips), (800.0, bottom + 50.0));
+    let mut canvas = Canvas::new("flip", title, &alt(flips), (left + ROOM + BESIDE, bottom + 50.0));
     canvas.text("xi", (12.0, 22.0), Anchor::Start, title);
     canvas.cell("xf", (x(0.0), TOP, x(1.0) - x(0.0), bottom - TOP), "near tie: up to the perturbation");
     canvas.cell("xe", (x(4.0), TOP, x(MOST) - x(4.0), bottom - TOP), "structural: above 4 times");
@@ -37,7 +43,7 @@ pub fn draw(flips: &[Flip<'_>]) -> Option<Canvas> {
         canvas.text("xs", (x(at), TOP - 8.0), Anchor::Middle, name);
     }
     for (index, (name, flip)) in shown.iter().enumerate() {
-        one(&mut canvas, TOP + LINE * count(index), name, flip);
+        one(&mut canvas, (left, TOP + LINE * count(index)), name, flip);
     }
     for multiple in [0.0, 1.0, 2.0, 4.0, 6.0, 8.0] {
         canvas.line("xa", (x(multiple), bottom), (x(multiple), bottom + 5.0));
@@ -45,26 +51,27 @@ pub fn draw(flips: &[Flip<'_>]) -> Option<Canvas> {
     }
     canvas.text(
         "xs",
-        (LEFT, bottom + 38.0),
+        (left, bottom + 38.0),
         Anchor::Start,
         "gap as a multiple of the largest perturbation of the same pair before",
     );
     Some(canvas)
 }
 
-fn x(multiple: f64) -> f64 {
-    LEFT + multiple.clamp(0.0, MOST) / MOST * (RIGHT - LEFT)
+fn x(left: f64, multiple: f64) -> f64 {
+    left + multiple.clamp(0.0, MOST) / MOST * ROOM
 }
 
-fn one(canvas: &mut Canvas, top: f64, name: &str, flip: &Judged) {
-    let middle = top + LINE / 2.0;
-    canvas.text("xi", (LEFT - 8.0, middle + 4.0), Anchor::End, &clipped(name, 28));
-    canvas.text("xs", (RIGHT + 10.0, middle + 4.0), Anchor::Start, &clipped(&beside(flip), 26));
+fn one(canvas: &mut Canvas, (left, top): (f64, f64), name: &str, flip: &Judged) {
+    let (middle, right) = (top + LINE / 2.0, left + ROOM);
+    let x = |multiple| x(left, multiple);
+    canvas.text("xi", (left - 8.0, middle + 4.0), Anchor::End, &fitted(name, left));
+    canvas.text("xs", (right + 10.0, middle + 4.0), Anchor::Start, &clipped(&beside(flip), 26));
     let Some(ratio) = flip.ratio.filter(|ratio| ratio.is_finite()) else {
         canvas.text("xs", (x(0.0) + 6.0, middle + 4.0), Anchor::Start, &no_ratio(flip));
         return;
     };
-    canvas.line("xl", (LEFT, middle), (RIGHT, middle));
+    canvas.line("xl", (left, middle), (right, middle));
     let at = x(ratio);
     if ratio > MOST {
         canvas.shape("xc", &[(at - 6.0, middle - 6.0), (at + 4.0, middle), (at - 6.0, middle + 6.0)]);

@@ -3,7 +3,7 @@
 //! Neighbouring cells that say the same are one rectangle: a picture of a thousand tokens stays small, and a pointer
 //! that rests on it reads what the stretch says.
 
-use super::canvas::{Anchor, Canvas, clipped};
+use super::canvas::{Anchor, Canvas, fitted, margin};
 
 /// How a cell looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,33 +72,35 @@ pub struct Geometry {
     pub cell: (f64, f64),
 }
 
-const WIDTH: f64 = 800.0;
+/// Room of the cells.
+const CELLS: f64 = 594.0;
+/// The least margin of names.
 const LEFT: f64 = 190.0;
 const TOP: f64 = 64.0;
 const LINE: f64 = 18.0;
-/// Characters of a line's name.
-const NAME: usize = 28;
 
 impl Grid {
     /// Where its cells lie.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
-        let width = (WIDTH - LEFT - 16.0) / count(self.columns.max(1));
-        Geometry { left: LEFT, top: TOP, cell: (width.min(48.0), LINE) }
+        let left = margin(self.lines.iter().map(|line| line.name.as_str()), LEFT);
+        let width = CELLS / count(self.columns.max(1));
+        Geometry { left, top: TOP, cell: (width.min(48.0), LINE) }
     }
 
     /// Draws it.
     #[must_use]
     pub fn draw(&self) -> Canvas {
         let height = TOP + LINE * count(self.lines.len()) + 44.0;
-        let mut canvas = Canvas::new(self.name, &self.title, &self.alt, (WIDTH, height));
+        let place = self.geometry();
+        let size = (place.left + CELLS + 16.0, height);
+        let mut canvas = Canvas::new(self.name, &self.title, &self.alt, size);
         canvas.text("xi", (12.0, 22.0), Anchor::Start, &self.title);
         legend(&mut canvas, self.mark);
-        let place = self.geometry();
         for (index, line) in self.lines.iter().enumerate() {
             let top = place.top + LINE * count(index);
-            let name = clipped(&line.name, NAME);
-            canvas.text("xi", (LEFT - 8.0, top + 13.0), Anchor::End, &name);
+            let name = fitted(&line.name, place.left);
+            canvas.text("xi", (place.left - 8.0, top + 13.0), Anchor::End, &name);
             line.stretches.iter().for_each(|stretch| draw(&mut canvas, place, top, stretch));
         }
         self.axis(&mut canvas, place);
@@ -112,7 +114,7 @@ impl Grid {
             canvas.line("xa", (x, bottom + 1.0), (x, bottom + 5.0));
             canvas.text("xs", (x, bottom + 18.0), Anchor::Middle, name);
         }
-        canvas.text("xs", (LEFT, bottom + 36.0), Anchor::Start, &self.across);
+        canvas.text("xs", (place.left, bottom + 36.0), Anchor::Start, &self.across);
     }
 }
 

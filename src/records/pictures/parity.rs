@@ -1,11 +1,13 @@
 //! From how many rows on each operation's bytes part, beside what was predicted.
 
-use super::canvas::{Anchor, Canvas, clipped};
+use super::canvas::{Anchor, Canvas, fitted, margin};
 use super::grid::count;
 use crate::records::parity::{ParityLine, ParityResult};
 
+/// The least margin of names.
 const LEFT: f64 = 300.0;
-const RIGHT: f64 = 776.0;
+/// Room of the rows.
+const ROOM: f64 = 476.0;
 const TOP: f64 = 70.0;
 const LINE: f64 = 17.0;
 /// The most operations that are drawn.
@@ -18,11 +20,13 @@ pub fn draw(results: &[&ParityResult]) -> Option<Canvas> {
     let shown = chosen(&all);
     let most = shown.iter().filter_map(|line| line.most_rows()).max()?.max(2);
     let bottom = TOP + LINE * count(shown.len());
+    let names: Vec<String> = shown.iter().map(|line| name(line)).collect();
+    let scale = Scale { most, left: margin(names.iter().map(String::as_str), LEFT) };
     let title = "Rows in one call from which an operation's bytes part";
-    let mut canvas = Canvas::new("parity", title, &alt(&all, shown.len()), (800.0, bottom + 46.0));
+    let mut canvas =
+        Canvas::new("parity", title, &alt(&all, shown.len()), (scale.left + ROOM + 24.0, bottom + 46.0));
     canvas.text("xi", (12.0, 22.0), Anchor::Start, title);
     legend(&mut canvas);
-    let scale = Scale { most };
     for (index, line) in shown.iter().enumerate() {
         one(&mut canvas, TOP + LINE * count(index), line, &scale);
     }
@@ -33,7 +37,7 @@ pub fn draw(results: &[&ParityResult]) -> Option<Canvas> {
         canvas.line("xa", (x, bottom), (x, bottom + 5.0));
         canvas.text("xs", (x, bottom + 18.0), Anchor::Middle, &rows.to_string());
     }
-    canvas.text("xs", (LEFT, bottom + 36.0), Anchor::Start, "rows in one call");
+    canvas.text("xs", (scale.left, bottom + 36.0), Anchor::Start, "rows in one call");
     Some(canvas)
 }
 
@@ -49,12 +53,13 @@ fn chosen<'a>(all: &[&'a ParityLine]) -> Vec<&'a ParityLine> {
 /// Rows on a logarithmic axis.
 struct Scale {
     most: u32,
+    left: f64,
 }
 
 impl Scale {
     fn x(&self, rows: u32) -> f64 {
         let share = f64::from(rows.clamp(1, self.most)).log2() / f64::from(self.most).log2();
-        LEFT + share * (RIGHT - LEFT)
+        self.left + share * ROOM
     }
 }
 
@@ -70,8 +75,8 @@ fn name(line: &ParityLine) -> String {
 
 fn one(canvas: &mut Canvas, top: f64, line: &ParityLine, scale: &Scale) {
     let end = scale.x(line.most_rows().unwrap_or(1));
-    canvas.text("xi", (LEFT - 8.0, top + 12.0), Anchor::End, &clipped(&name(line), 46));
-    canvas.cell("xe", (LEFT, top + 2.0, (end - LEFT).max(2.0), LINE - 5.0), "");
+    canvas.text("xi", (scale.left - 8.0, top + 12.0), Anchor::End, &fitted(&name(line), scale.left));
+    canvas.cell("xe", (scale.left, top + 2.0, (end - scale.left).max(2.0), LINE - 5.0), "");
     if let Some(rows) = line.parts_at() {
         let x = scale.x(rows);
         canvas.cell(
@@ -85,7 +90,7 @@ fn one(canvas: &mut Canvas, top: f64, line: &ParityLine, scale: &Scale) {
         canvas.shape("xi", &[(x - 4.0, top), (x + 4.0, top), (x, top + 6.0)]);
     }
     if line.cell("and") == "surprise" {
-        canvas.text("xc", (RIGHT + 6.0, top + 12.0), Anchor::Start, "!");
+        canvas.text("xc", (scale.left + ROOM + 6.0, top + 12.0), Anchor::Start, "!");
     }
 }
 

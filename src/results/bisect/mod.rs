@@ -5,6 +5,7 @@ mod bisected;
 mod heat;
 mod kernels;
 mod shown;
+mod sound;
 mod trail;
 
 pub use answers::{

@@ -23,6 +23,9 @@ pub enum TrailError {
     /// From a later program.
     #[error("the trail has version {0} and this program reads version {VERSION}; a later exactness reads it")]
     Newer(u64),
+    /// From no program.
+    #[error("the trail has version 0, and versions count from 1")]
+    Zero,
     /// A line that is not one of the format.
     #[error("line {line}: {says}")]
     Line {
@@ -176,6 +179,12 @@ impl Trail {
         Ok(serde_json::to_string(&header)? + "\n")
     }
 
+    /// What it is about.
+    #[must_use]
+    pub const fn key(&self) -> &Key {
+        &self.key
+    }
+
     /// Names of the answered steps, in order.
     pub fn steps(&self) -> impl Iterator<Item = &str> {
         self.answers.iter().map(|(step, _)| step.as_str())
@@ -188,6 +197,7 @@ fn header(line: &[u8]) -> Result<Header, TrailError> {
         return Err(TrailError::Foreign);
     }
     match value["version"].as_u64() {
+        Some(0) => Err(TrailError::Zero),
         Some(version) if version > u64::from(VERSION) => Err(TrailError::Newer(version)),
         _ => serde_json::from_value(value)
             .map_err(|error| TrailError::Line { line: 1, says: error.to_string() }),
@@ -250,6 +260,8 @@ mod tests {
         assert!(refused("{}").starts_with("it is no trail"));
         let newer = written().replace("\"version\":1", "\"version\":9");
         insta::assert_snapshot!(refused(&newer), @"the trail has version 9 and this program reads version 1; a later exactness reads it");
+        let zero = written().replace("\"version\":1", "\"version\":0");
+        assert_eq!(Trail::parse(zero.as_bytes()), Err(TrailError::Zero));
         let wrong = written().replace("\"step\":\"kernel\"", "\"stop\":\"kernel\"");
         assert!(refused(&wrong).starts_with("line 3: unknown field `stop`"));
         let edited = written().replace("[1,2]", "[1,3]");

@@ -86,7 +86,8 @@ impl Found {
 }
 
 /// Ascending numbers, neighbours drawn together: `1-16, 20`.
-pub(super) fn ranges(numbers: &[u32]) -> String {
+#[must_use]
+pub fn ranges(numbers: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
         match runs.last_mut() {

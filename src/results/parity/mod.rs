@@ -5,6 +5,6 @@ mod lines;
 mod predicted;
 mod shown;
 
-pub use found::{Found, Worst};
+pub use found::{Found, Worst, ranges};
 pub use lines::{Line, PARITY_VERSION, Parity};
 pub use predicted::{Agreement, Predicted};

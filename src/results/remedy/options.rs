@@ -1,7 +1,7 @@
 //! What one may do, from not speculating to not caring, with what each option costs and whom; and the line to take.
 
 use super::answers::{Candidate, Changed, Ending, Kind, Measured, WidthRemedy};
-use super::choice::{Choice, Pace};
+use super::choice::{Choice, Pace, or_defaults};
 use crate::results::Table;
 
 impl WidthRemedy {
@@ -167,12 +167,24 @@ fn flags(choice: &Choice) -> String {
 
 /// Routes of blocks and of plain decoding in one text, as headers have them.
 pub(super) fn setting(routes: &str, plain: &str) -> String {
+    let all = both(routes, plain);
+    if all.is_empty() { "(defaults)".to_owned() } else { all }
+}
+
+impl Candidate {
+    /// Its routes as a sentence names them.
+    #[must_use]
+    pub fn said(&self) -> String {
+        or_defaults(&both(&self.routes, &self.plain)).to_owned()
+    }
+}
+
+fn both(routes: &str, plain: &str) -> String {
     let parts = |text: &'static str, routes: &str| {
         let parts = routes.split(',').filter(|part| !part.is_empty());
         parts.map(|part| format!("{text}{part}")).collect::<Vec<String>>()
     };
-    let all = [parts("", routes), parts("plain.", plain)].concat();
-    if all.is_empty() { "(defaults)".to_owned() } else { all.join(",") }
+    [parts("", routes), parts("plain.", plain)].concat().join(",")
 }
 
 /// A setting in a table's cell: the last resort names every operation, which is said shorter.

@@ -36,6 +36,9 @@ pub enum IndexFault {
         /// The version.
         found: u32,
     },
+    /// No release wrote it.
+    #[error("its version is 0, and versions count from 1")]
+    Zero,
     /// A file that both sides need has no entry.
     #[error("it has no digest of {name}")]
     Unlisted {
@@ -126,6 +129,9 @@ impl Index {
         let claim: Claim = serde_json::from_slice(bytes)?;
         if claim.format != FORMAT {
             return Err(IndexFault::Format { found: claim.format });
+        }
+        if claim.version == 0 {
+            return Err(IndexFault::Zero);
         }
         if claim.version > VERSION {
             return Err(IndexFault::Newer { found: claim.version });

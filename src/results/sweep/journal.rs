@@ -25,6 +25,9 @@ pub enum JournalError {
         "the journal has version {0} and this program reads version {VERSION}; a later exactness reads it"
     )]
     Newer(u64),
+    /// From no program.
+    #[error("the journal has version 0, and versions count from 1")]
+    Zero,
     /// A line that is not one of the format.
     #[error("line {line}: {says}")]
     Line {
@@ -203,6 +206,7 @@ fn header(line: &[u8]) -> Result<Header, JournalError> {
         return Err(JournalError::Foreign);
     }
     match value["version"].as_u64() {
+        Some(0) => Err(JournalError::Zero),
         Some(version) if version > u64::from(VERSION) => Err(JournalError::Newer(version)),
         _ => serde_json::from_value(value)
             .map_err(|error| JournalError::Line { line: 1, says: error.to_string() }),

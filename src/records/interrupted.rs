@@ -1,0 +1,192 @@
+//! What a remedy leaves that was stopped: a trail without its result, and the runs and timings that belong to it. They
+//! are no arms of the experiment: the trail says what they proved, and a cut one proves nothing.
+
+use super::error::RecordError;
+use super::experiment::named;
+use super::gather::{whole, wrong};
+use super::input::Input;
+use super::kind::Kind;
+use crate::results::bisect::Trail;
+use crate::results::judging;
+use crate::results::parity::ranges;
+use crate::results::probe::Probed;
+use crate::results::remedy::{Ran, Timed};
+use crate::transcript::Line;
+use crate::transcript::read::Reader;
+use std::collections::BTreeSet;
+
+/// How a remedy's trail begins its question; a bisect's has other words.
+const QUESTION: &str = "remedy of ";
+/// Folders of its runs and of its timings.
+const FOLDERS: [&str; 2] = ["runs", "speed"];
+
+/// A search that was stopped before it wrote its result.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// Its trail.
+    pub file: String,
+    /// What was answered.
+    pub trail: Trail,
+    /// The command line, as its runs recorded it; empty where there is none.
+    pub command: Vec<String>,
+    /// Its transcripts, which are not judged.
+    pub runs: usize,
+}
+
+/// A setting, and what the trail says of it.
+#[derive(Debug, Default)]
+pub struct Tried {
+    /// Rows of a block.
+    pub width: String,
+    /// Routes, those of plain decoding behind `plain.`.
+    pub routes: String,
+    /// Its probe.
+    pub probed: Option<Probed>,
+    /// Its run.
+    pub run: Option<Ran>,
+}
+
+impl Tried {
+    /// No byte differs, in the probe and in the run.
+    #[must_use]
+    pub fn proven(&self) -> bool {
+        let equal = self.probed.as_ref().is_some_and(|probed| probed.outcome.exit_code() == 0);
+        equal && self.run.as_ref().is_some_and(Ran::identical)
+    }
+}
+
+impl Interrupted {
+    /// The settings in the order in which they were first asked about.
+    #[must_use]
+    pub fn tried(&self) -> Vec<Tried> {
+        let mut all: Vec<Tried> = Vec::new();
+        for step in self.trail.steps() {
+            let Some((width, kind, routes)) = setting(step) else { continue };
+            let known =
+                all.iter().position(|one| (one.width.as_str(), one.routes.as_str()) == (width, routes));
+            let place = known.unwrap_or_else(|| {
+                all.push(Tried { width: width.to_owned(), routes: routes.to_owned(), ..Tried::default() });
+                all.len() - 1
+            });
+            match kind {
+                "probe" => all[place].probed = self.trail.answer(step),
+                _ => all[place].run = self.trail.answer(step),
+            }
+        }
+        all
+    }
+
+    /// Widths whose proven settings were timed.
+    #[must_use]
+    pub fn timed(&self) -> Vec<u32> {
+        let timed = |step: &&str| self.trail.answer::<Option<Timed>>(step).flatten().is_some();
+        let of = |step: &str| step.strip_suffix(" time")?.strip_prefix('w')?.parse().ok();
+        self.trail.steps().filter(timed).filter_map(of).collect()
+    }
+
+    /// `2 of 3 settings proven; 7 answers`.
+    #[must_use]
+    pub fn extent(&self) -> String {
+        let tried = self.tried();
+        let proven = tried.iter().filter(|one| one.proven()).count();
+        let answers = self.trail.steps().count();
+        let (all, plural) = (tried.len(), if answers == 1 { "" } else { "s" });
+        format!("an interrupted remedy; {proven} of {all} settings proven so far; {answers} answer{plural}")
+    }
+
+    /// `2, 4`.
+    #[must_use]
+    pub fn timed_text(&self) -> String {
+        ranges(&self.timed())
+    }
+}
+
+/// Width, `probe` or `run`, and routes of a step.
+fn setting(step: &str) -> Option<(&str, &str, &str)> {
+    let (asked, routes) = step.split_once(": ")?;
+    let (width, kind) = asked.strip_prefix('w')?.split_once(' ')?;
+    ["probe", "run"].contains(&kind).then_some((width, kind, routes))
+}
+
+/// Finds searches that were stopped, and marks what belongs to them; of a search that was gone on with, the runs that
+/// were cut.
+///
+/// # Errors
+/// When a trail or a transcript cannot be read.
+pub(super) fn set_aside(inputs: &mut [Input]) -> Result<Vec<Interrupted>, RecordError> {
+    let done: BTreeSet<String> = folders(inputs, Kind::Remedy);
+    let mut found = Vec::new();
+    for place in 0..inputs.len() {
+        if inputs[place].kind != Kind::Trail {
+            continue;
+        }
+        let folder = inputs[place].folder().to_owned();
+        let Some(trail) = remedy_trail(&inputs[place])? else { continue };
+        if done.contains(&folder) {
+            cut_runs(inputs, &folder, &trail)?;
+            continue;
+        }
+        inputs[place].kind = Kind::Interrupted;
+        let mut one = Interrupted { file: inputs[place].name.clone(), trail, command: Vec::new(), runs: 0 };
+        for input in inputs.iter_mut().filter(|input| belongs(input, &folder)) {
+            input.kind = Kind::Unjudged;
+            one.runs += 1;
+            if one.command.is_empty() {
+                one.command = command(input)?;
+            }
+        }
+        found.push(one);
+    }
+    Ok(found)
+}
+
+fn folders(inputs: &[Input], kind: Kind) -> BTreeSet<String> {
+    inputs.iter().filter(|input| input.kind == kind).map(|input| input.folder().to_owned()).collect()
+}
+
+/// The trail of a remedy; nothing where it is a bisect's.
+fn remedy_trail(input: &Input) -> Result<Option<Trail>, RecordError> {
+    Ok(trail(input)?.filter(|trail| trail.key().question.starts_with(QUESTION)))
+}
+
+/// A trail; nothing where it was stopped before its first line ended.
+///
+/// # Errors
+/// When it was edited, or is of another version.
+pub(super) fn trail(input: &Input) -> Result<Option<Trail>, RecordError> {
+    let parsed = Trail::parse(&whole(input)?).map_err(|error| wrong(input, error.to_string()))?;
+    Ok(parsed.map(|(trail, _)| trail))
+}
+
+/// A transcript among the runs and timings of the search in `folder`.
+fn belongs(input: &Input, folder: &str) -> bool {
+    let base = if folder == "." { String::new() } else { format!("{folder}/") };
+    let below = |part: &str| input.name.starts_with(&format!("{base}{part}/"));
+    input.kind == Kind::Transcript && FOLDERS.iter().any(|part| below(part))
+}
+
+/// Runs that were cut, with all beside them, but for those that the trail's answers name.
+fn cut_runs(inputs: &mut [Input], folder: &str, trail: &Trail) -> Result<(), RecordError> {
+    let ran = |step: &str| trail.answer::<Ran>(step).map(|run| run.file);
+    let ours: Vec<String> = trail.steps().filter_map(ran).collect();
+    let mut cut = BTreeSet::new();
+    for input in inputs.iter().filter(|input| belongs(input, folder)) {
+        let own = input.name.strip_prefix(&format!("{folder}/")).unwrap_or(&input.name);
+        let is_cut = named(judging::judge_path(&input.path), &input.name)?.cut.is_some();
+        if is_cut && !ours.iter().any(|file| file.ends_with(own)) {
+            cut.insert(input.folder().to_owned());
+        }
+    }
+    let aside = inputs.iter_mut().filter(|one| one.kind == Kind::Transcript && cut.contains(one.folder()));
+    aside.for_each(|input| input.kind = Kind::Unjudged);
+    Ok(())
+}
+
+/// The command line in a header; nothing where the file was cut before that ended.
+fn command(input: &Input) -> Result<Vec<String>, RecordError> {
+    let mut reader = named(Reader::open(&input.path), &input.name)?;
+    Ok(match named(reader.next().transpose(), &input.name)? {
+        Some((_, Line::Header(header))) => header.command.unwrap_or_default(),
+        _ => Vec::new(),
+    })
+}
