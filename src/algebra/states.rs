@@ -88,15 +88,15 @@ mod tests {
 
     const PROMPT: usize = 5;
 
-    fn digest(positions: i64, odd: bool) -> Option<String> {
-        Some(sha256(format!("{positions} {odd}").as_bytes()))
+    fn digest(positions: i64, odd: bool) -> String {
+        sha256(format!("{positions} {odd}").as_bytes())
     }
 
     /// Plain decoding over `tokens` tokens.
     fn steps(tokens: i64) -> Vec<Step> {
         let step = |index: i64| {
             let length = index + 5;
-            let state_sha256 = digest(length, false);
+            let state_sha256 = Some(digest(length, false));
             Step { index, cache_len: Some(length), state_sha256, ..Step::default() }
         };
         (1..tokens).map(step).collect()
@@ -108,7 +108,7 @@ mod tests {
         let mut rounds = Vec::new();
         for (number, kept) in kept.iter().enumerate() {
             length += kept;
-            let state_sha256 = digest(length, number == odd);
+            let state_sha256 = Some(digest(length, number == odd));
             let round = i64::try_from(number).unwrap();
             rounds.push(Round { round, cache_after: Some(length), state_sha256, ..Round::default() });
         }

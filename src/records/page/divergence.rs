@@ -45,7 +45,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
             "a comparison with plain decoding, and the judging of flips: nothing was compared (exactness compare)",
         ),
         (_, true) => Block::text(format!(
-            "None of {compared} compared sequences parts, in its text, a recorded row or a recorded state."
+            "None of {compared} compared sequences parts, neither in its text nor in a recorded row or state."
         )),
         _ => Block::named(table),
     });
