@@ -39,10 +39,12 @@ impl ArmSpec {
 }
 
 /// The runs of an experiment in order: plain decoding and its null arm, then each width `repeats` times, and with
-/// `bracket` plain decoding once more, so that drift over the experiment shows.
+/// `bracket` plain decoding once more, so that drift over the experiment shows. Without a width it is plain decoding that
+/// runs `repeats` times, and at least twice.
 #[must_use]
 pub fn plan(widths: &[usize], repeats: u32, bracket: bool) -> Vec<ArmSpec> {
-    let mut arms = vec![ArmSpec::classic(0), ArmSpec::classic(1)];
+    let plain = if widths.is_empty() { repeats.max(2) } else { 2 };
+    let mut arms: Vec<ArmSpec> = (0..plain).map(ArmSpec::classic).collect();
     for width in widths {
         arms.extend((0..repeats.max(1)).map(|repeat| ArmSpec { width: Some(*width), repeat }));
     }
@@ -81,6 +83,12 @@ mod tests {
             "classic.repeat2.jsonl",
         ];
         assert_eq!(files, expected);
+    }
+
+    #[test]
+    fn plain_decoding_alone_runs_as_often_as_asked_and_has_a_null_arm() {
+        let runs = |repeats| plan(&[], repeats, false).iter().map(|arm| arm.repeat).collect::<Vec<_>>();
+        assert_eq!((runs(1), runs(2), runs(4)), (vec![0, 1], vec![0, 1], vec![0, 1, 2, 3]));
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub struct RunArm {
     arms: WhichArms,
     #[command(flatten)]
     setup: Setup,
-    /// Runs of each speculative arm; those after the first are its null arms.
+    /// Runs of each speculative arm, and with --classic of plain decoding, then at least two; those after the first are
+    /// null arms.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeat: u32,
     /// How to print.
