@@ -80,8 +80,7 @@ impl Interrupted {
     #[must_use]
     pub fn timed(&self) -> Vec<u32> {
         let timed = |step: &&str| self.trail.answer::<Option<Timed>>(step).flatten().is_some();
-        let of = |step: &str| step.strip_suffix(" time")?.strip_prefix('w')?.parse().ok();
-        self.trail.steps().filter(timed).filter_map(of).collect()
+        self.trail.steps().filter(timed).filter_map(timed_width).collect()
     }
 
     /// `2 of 3 settings proven; 7 answers`.
@@ -99,6 +98,11 @@ impl Interrupted {
     pub fn timed_text(&self) -> String {
         ranges(&self.timed())
     }
+}
+
+/// The width of a step that timed, which is named by its runs, too.
+fn timed_width(step: &str) -> Option<u32> {
+    step.split_once(" time")?.0.strip_prefix('w')?.parse().ok()
 }
 
 /// Width, `probe` or `run`, and routes of a step.
@@ -189,4 +193,17 @@ fn command(input: &Input) -> Result<Vec<String>, RecordError> {
         Some((_, Line::Header(header))) => header.command.unwrap_or_default(),
         _ => Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{setting, timed_width};
+
+    #[test]
+    fn steps_are_told_apart_by_their_names() {
+        assert_eq!((timed_width("w6 time ×3"), timed_width("w12 time")), (Some(6), Some(12)));
+        assert_eq!((timed_width("w6 run: linear=rows"), timed_width("w6 probe: ")), (None, None));
+        assert_eq!(setting("w6 run: linear=rows"), Some(("6", "run", "linear=rows")));
+        assert_eq!((setting("w6 time ×3"), setting("w6 names, input 1: linear=rows")), (None, None));
+    }
 }

@@ -3,6 +3,7 @@
 //! The least change comes first: each named operation over all layers, then in the layers where it was seen to part,
 //! then dearer ones, so that the cost of the cheap one has something to stand beside.
 
+use super::spelling::shortest;
 use crate::engine::op::Op;
 use crate::engine::routes::{Defaults, Plan, Route, Routes};
 use crate::engine::side_routes::SideRoutes;
@@ -35,10 +36,14 @@ impl Shape<'_> {
     #[must_use]
     pub fn calls(&self, routes: &Routes) -> u64 {
         let plan = Plan::new(Defaults::Verify, routes, self.layers.len());
+        self.all().map(|(op, layer)| cost(plan.route(op, layer), self.width)).sum()
+    }
+
+    /// Every operation with its layer; those outside the layers have none.
+    pub fn all(&self) -> impl Iterator<Item = (Op, Option<usize>)> {
         let inside = self.layers.iter().enumerate();
         let inside = inside.flat_map(|(layer, ops)| ops.iter().map(move |op| (*op, Some(layer))));
-        let outside = Op::all().filter(|op| op.block().is_none()).map(|op| (op, None));
-        inside.chain(outside).map(|(op, layer)| cost(plan.route(op, layer), self.width)).sum()
+        inside.chain(Op::all().filter(|op| op.block().is_none()).map(|op| (op, None)))
     }
 
     fn has(&self, op: Op) -> usize {
@@ -75,6 +80,7 @@ pub fn candidates(shape: Shape<'_>, requested: &Routes, cures: &Cures) -> Vec<(K
     all.extend(by_group(requested, cures).map(|routes| (Kind::Group, routes)));
     let mut once: Vec<(Kind, Routes)> = Vec::new();
     for (kind, routes) in all {
+        let routes = shortest(shape, &routes);
         if routes != *requested && !once.iter().any(|(_, known)| *known == routes) {
             once.push((kind, routes));
         }

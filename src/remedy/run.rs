@@ -7,6 +7,7 @@
 use super::candidates::{Cure, Cures, Shape, both_sides, by_operation, candidates, everything};
 use super::name::{Part, Parts, parities, parting, scripts};
 use super::safe::Bearing;
+use super::spelling::shortest_pair;
 use crate::bisect::script::Script;
 use crate::bisect::side::Stage;
 use crate::bisect::trail::{TrailFile, TrailFileError};
@@ -185,7 +186,10 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
             found.candidates.push(self.proven(width, (Kind::Everything, &self.beside(&routes)))?);
         }
         match both_sides(width, &self.requested(), &cures) {
-            Ok(routes) => found.candidates.push(self.proven(width, (Kind::BothSides, &routes))?),
+            Ok(routes) => {
+                let routes = shortest_pair(shape, &routes);
+                found.candidates.push(self.proven(width, (Kind::BothSides, &routes))?);
+            }
             Err(why) => found.one_sided = Some(why),
         }
         self.time(width, found)?;

@@ -122,8 +122,9 @@ fn the_program_is_that_of_the_trail_or_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(changed(folder.path(), |_| {}).code, 0);
     let (record, data) = (folder.path().join("record"), folder.path().join("data"));
-    let program = concat!("| program | exactness ", env!("CARGO_PKG_VERSION"), " (../data/trail.jsonl) |");
-    assert!(read(&record, "report.md").contains(program), "{}", read(&record, "report.md"));
+    let program = concat!("| program | exactness ", env!("CARGO_PKG_VERSION"), " |\n\nFrom `../data/");
+    let page = read(&record, "report.md");
+    assert!(page.contains(program) && page.contains(", `../data/trail.jsonl`."), "{page}");
     fs::remove_file(data.join("trail.jsonl")).unwrap();
     assert_eq!(report(&data, &record).code, 0);
     assert!(read(&record, "report.md").contains("| program | not recorded |"));

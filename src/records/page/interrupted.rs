@@ -40,7 +40,11 @@ fn tried(one: &Tried) -> String {
     let probe = one.probed.as_ref().map_or("not probed", |probed| probed.outcome.word());
     let run = one.run.as_ref().map_or_else(
         || "not run".to_owned(),
-        |run| format!("{}, {} of {} rows with other bytes", run.verdict, run.rows.0, run.rows.1),
+        |run| {
+            let states = run.states.map(|(differ, all)| format!(" and {differ} of {all} states"));
+            let (differ, all) = run.rows;
+            format!("{}, {differ} of {all} rows{} with other bytes", run.verdict, states.unwrap_or_default())
+        },
     );
     let proven = if one.proven() { "proven" } else { "not proven" };
     format!("Width {width} under {routes}: {proven} (probe: {probe}; run: {run}).")

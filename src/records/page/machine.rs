@@ -23,20 +23,31 @@ pub fn section(all: &Gathered) -> Section {
     said.extend(all.bisects.iter().map(|one| {
         let facts =
             vec![fact("model", &one.result.model), fact("library, device and program", &one.result.machine)];
-        Said { facts, file: &one.file }
+        Said { facts, files: vec![&one.file] }
     }));
     said.extend(all.remedies.iter().map(|one| {
-        let program = trail_program(all, &one.file);
-        let facts =
-            vec![fact("model", &one.result.model), fact("library and device", &one.result.machine), program];
-        Said { facts, file: &one.file }
+        // The result does not name the program; the trail beside it does.
+        let trail = all.trails.iter().find(|trail| folder_of(&trail.file) == folder_of(&one.file));
+        let program = trail.map(|trail| format!("exactness {}", trail.result.program));
+        let facts = vec![
+            fact("model", &one.result.model),
+            fact("library and device", &one.result.machine),
+            fact("program", program.as_deref().unwrap_or(UNKNOWN)),
+        ];
+        Said {
+            facts,
+            files: std::iter::once(&one.file)
+                .chain(trail.map(|trail| &trail.file))
+                .map(String::as_str)
+                .collect(),
+        }
     }));
     said.extend(all.interrupted.iter().map(stopped));
     said.extend(all.probes.iter().map(probed));
     said.extend(all.parities.iter().map(|one| {
         let subject = one.result.subject.as_ref();
         let facts = subject.map(|subject| vec![fact("operations of", subject), fact("program", UNKNOWN)]);
-        Said { facts: facts.unwrap_or_default(), file: &one.file }
+        Said { facts: facts.unwrap_or_default(), files: vec![&one.file] }
     }));
     let mut blocks: Vec<Block> =
         grouped(said).into_iter().map(|(facts, files)| block(facts, files)).collect();
@@ -48,10 +59,10 @@ pub fn section(all: &Gathered) -> Section {
 
 type Fact = [String; 2];
 
-/// What one file says.
+/// What an input says, and the files that say it.
 struct Said<'a> {
     facts: Vec<Fact>,
-    file: &'a str,
+    files: Vec<&'a str>,
 }
 
 fn fact(what: &str, value: &str) -> Fact {
@@ -61,10 +72,10 @@ fn fact(what: &str, value: &str) -> Fact {
 /// Files that say the same, in the order in which each machine first appears.
 fn grouped(said: Vec<Said<'_>>) -> Vec<(Vec<Fact>, Vec<&str>)> {
     let mut kinds: Vec<(Vec<Fact>, Vec<&str>)> = Vec::new();
-    for Said { facts, file } in said {
+    for Said { facts, files } in said {
         match kinds.iter_mut().find(|(known, _)| *known == facts) {
-            Some((_, files)) => files.push(file),
-            None => kinds.push((facts, vec![file])),
+            Some((_, known)) => known.extend(files),
+            None => kinds.push((facts, files)),
         }
     }
     kinds
@@ -107,7 +118,7 @@ fn recorded(run: &Run) -> Said<'_> {
     if !facts.is_empty() {
         facts.push(fact("program", header.program.as_deref().unwrap_or(UNKNOWN)));
     }
-    Said { facts, file: &run.file }
+    Said { facts, files: vec![&run.file] }
 }
 
 fn known(parts: &[Option<String>]) -> String {
@@ -126,7 +137,7 @@ fn swept(one: &From<Journal>) -> Said<'_> {
         fact("library and device", &known(&[backend.name, backend.version, backend.device])),
         fact("program", &format!("exactness {}", definition.program)),
     ];
-    Said { facts, file: &one.file }
+    Said { facts, files: vec![&one.file] }
 }
 
 /// A probe's verdicts carry it in their keys; all of one command have the same.
@@ -140,7 +151,7 @@ fn probed(one: &From<Probe>) -> Said<'_> {
             fact("program", &format!("exactness {}", key.program)),
         ]
     });
-    Said { facts: facts.unwrap_or_default(), file: &one.file }
+    Said { facts: facts.unwrap_or_default(), files: vec![&one.file] }
 }
 
 /// An interrupted search has its trail alone.
@@ -152,14 +163,5 @@ fn stopped(one: &Interrupted) -> Said<'_> {
         fact("library and device", &key.machine),
         fact("program", &format!("exactness {}", key.program)),
     ];
-    Said { facts, file: &one.file }
-}
-
-/// The program that wrote the trail beside a result.
-fn trail_program(all: &Gathered, file: &str) -> Fact {
-    let beside = all.trails.iter().find(|trail| folder_of(&trail.file) == folder_of(file));
-    beside.map_or_else(
-        || fact("program", UNKNOWN),
-        |trail| fact("program", &format!("exactness {} ({})", trail.result.program, trail.file)),
-    )
+    Said { facts, files: vec![&one.file] }
 }
