@@ -114,6 +114,12 @@ pub fn null_arm(first: &Side<'_>, repeat: &Side<'_>) -> Answer {
 
 /// Equal tokens and rows: the states that both runs kept have to be equal, too.
 fn null_states(first: &Side<'_>, repeat: &Side<'_>, common: usize) -> Answer {
+    let entering = |side: &Side<'_>| side.prefill.and_then(|prefill| prefill.state_sha256.clone());
+    let (before, after) = (entering(first), entering(repeat));
+    if same_digest(before.as_deref(), after.as_deref()) == Some(false) {
+        let says = "an arm and its own repeat have other states after the prompt: it is not deterministic";
+        return broken("null-arm", json!(before), json!(after), says.to_owned());
+    }
     let prompt = prompt_length(None, first);
     let found = prompt.and_then(|prompt| states::compare(repeat, first, (prompt, common)));
     let Some(state) = found.and_then(|found| found.first) else { return Answer::Holds };

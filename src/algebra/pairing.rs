@@ -215,6 +215,9 @@ impl Pairing {
         let mut pairing = Self::empty();
         let state = |side: &Side<'_>| side.prefill.and_then(|prefill| prefill.state_sha256.clone());
         pairing.entering_state_differs = state(arm).zip(state(reference)).map(|(left, right)| left != right);
+        if pairing.entering_state_differs == Some(true) {
+            pairing.notes.push("the state after the prompt has other bytes than the reference's".to_owned());
+        }
         let Some(compared) = compared else { return pairing };
         pairing.unit = Some(compared.unit);
         (pairing.equal, pairing.arm, pairing.reference) = (compared.common, compared.arm, compared.reference);

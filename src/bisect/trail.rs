@@ -85,6 +85,12 @@ impl TrailFile {
         self.trail.answer(step)
     }
 
+    /// The answer to the first step whose name begins so, if there is one.
+    #[must_use]
+    pub fn answer_beginning<T: DeserializeOwned>(&self, beginning: &str) -> Option<T> {
+        self.trail.answer(self.trail.steps().find(|step| step.starts_with(beginning))?)
+    }
+
     /// Writes the answer to `step` down.
     ///
     /// # Errors

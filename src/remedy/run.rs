@@ -327,16 +327,20 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
     }
 
     /// Times what is proven, and what was asked for beside it. The step is named by its runs: a trail made without
-    /// speeds is gone on with.
+    /// speeds is gone on with, and what was measured before stays where no speed is asked for.
     fn time(&mut self, width: usize, found: &mut WidthRemedy) -> Result<(), E> {
-        let Some(repeat) = self.ask.timed else { return Ok(()) };
+        let beginning = format!("w{width} time ×");
         let proven = || found.candidates.iter().filter(|one| one.exact());
         let texts = proven().chain([&found.requested]);
         // This program wrote them.
         let settings: Vec<SideRoutes> =
             texts.filter_map(|one| SideRoutes::of_texts(&one.routes, &one.plain).ok()).collect();
-        let timed: Option<Timed> =
-            self.step(&format!("w{width} time ×{repeat}"), |own| own.arms.time(width, &settings, repeat))?;
+        let timed: Option<Timed> = match self.ask.timed {
+            Some(repeat) => {
+                self.step(&format!("{beginning}{repeat}"), |own| own.arms.time(width, &settings, repeat))?
+            }
+            None => self.trail.answer_beginning::<Option<Timed>>(&beginning).flatten(),
+        };
         let Some(timed) = timed else { return Ok(()) };
         let WidthRemedy { candidates, requested, .. } = found;
         let timed_ones = candidates.iter_mut().filter(|one| one.exact()).chain([requested]);

@@ -62,15 +62,32 @@ fn a_repeat_that_leaves_other_states_is_no_null_arm() {
     assert_eq!(ran("", &run).code, 0);
     let repeat = run.join("classic.repeat1.jsonl");
     let text = std::fs::read_to_string(&repeat).unwrap();
-    let line = text.lines().nth(9).unwrap();
-    let step: Value = serde_json::from_str(line).unwrap();
-    let digest = step["state_sha256"].as_str().unwrap();
-    std::fs::write(&repeat, text.replace(digest, &"0".repeat(64))).unwrap();
+    let line = |number: usize| serde_json::from_str::<Value>(text.lines().nth(number).unwrap()).unwrap();
     let file = |name: &str| run.join(name).display().to_string();
     let plain = [file("classic.jsonl"), file("classic.repeat1.jsonl")];
-    let compared = exactness(["compare", &file("w4.jsonl"), "--against", &plain[0], &plain[1]]);
-    let positions = step["cache_len"].as_i64().unwrap();
-    let says = format!("other states from {positions} positions on");
-    assert!(compared.out.contains(&says), "{}{}", compared.out, compared.err);
-    assert_eq!(compared.code, 3);
+    for (number, says) in [
+        (1, "other states after the prompt".to_owned()),
+        (9, format!("other states from {} positions on", line(9)["cache_len"])),
+    ] {
+        let line = line(number);
+        let digest = line["state_sha256"].as_str().unwrap();
+        std::fs::write(&repeat, text.replace(digest, &"0".repeat(64))).unwrap();
+        let compared = exactness(["compare", &file("w4.jsonl"), "--against", &plain[0], &plain[1]]);
+        assert!(compared.out.contains(&says), "{}{}", compared.out, compared.err);
+        assert_eq!(compared.code, 3);
+    }
+}
+
+#[test]
+fn another_state_after_the_prompt_is_said_under_equal_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    assert_eq!(ran("", &run).code, 0);
+    let arm = run.join("w4.jsonl");
+    let text = std::fs::read_to_string(&arm).unwrap();
+    let prefill: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+    std::fs::write(&arm, text.replace(prefill["state_sha256"].as_str().unwrap(), &"0".repeat(64))).unwrap();
+    let file = |name: &str| run.join(name).display().to_string();
+    let compared = exactness(["compare", &file("w4.jsonl"), "--against", &file("classic.jsonl")]);
+    assert!(compared.out.contains("the state after the prompt has other bytes"), "{}", compared.out);
 }

@@ -34,6 +34,8 @@ struct Fake {
     fails_after: Option<usize>,
     /// A setting of both sides may win.
     allow_both: bool,
+    /// No speed is asked for.
+    untimed: bool,
 }
 
 impl Arms<RemedyError> for Fake {
@@ -113,7 +115,7 @@ fn found_by(case: &Case<'_>, arms: &Fake, trail: &mut TrailFile) -> Result<Width
         requested: &case.routes.parse().unwrap(),
         walk: &walk,
         allow_both: arms.allow_both,
-        timed: Some(3),
+        timed: (!arms.untimed).then_some(3),
         seeds: &[1, 2, 3],
         progress: &|_| {},
     };
@@ -244,6 +246,21 @@ fn a_measured_difference_decides_where_it_is_more_than_noise() {
     // Settings in the order of trial: by operation, one row a call, the whole group; then what was asked for.
     assert_eq!(by(&[1.3, 1.32, 1.1, 1.9]), "gate_proj=rows:3");
     assert_eq!(by(&[1.3, 1.5, 1.1, 1.9]), "gate_proj=rows");
+}
+
+#[test]
+fn what_was_proven_without_speeds_is_timed_later_and_stays_timed() {
+    let plants = ["op=gate_proj,rows>=4,ulp=64"];
+    let case = Case { model: LLAMA, width: 5, routes: "", plants: &plants, plain: "" };
+    let mut trail = TrailFile::in_memory(key());
+    let ratios = vec![1.3, 1.5, 1.1, 1.9];
+    let untimed = Fake { untimed: true, ..Fake::default() };
+    let proven = found_by(&case, &untimed, &mut trail).unwrap();
+    assert!(proven.plain.is_none() && proven.choice.is_some());
+    let arms = Fake { ratios, ..Fake::default() };
+    let timed = found_by(&case, &arms, &mut trail).unwrap();
+    assert!(timed.plain.is_some() && arms.ran.borrow().is_empty(), "nothing was proven twice");
+    assert_eq!(found_by(&case, &untimed, &mut trail).unwrap(), timed);
 }
 
 #[test]

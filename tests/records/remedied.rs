@@ -147,7 +147,7 @@ fn a_remedy_that_is_none_is_one_line() {
 /// An edited verdict has to be borne out by the proofs beside it.
 #[test]
 fn a_remedy_that_contradicts_itself_is_refused_and_named() {
-    let edits: [fn(&mut Value); 4] = [
+    let edits: [fn(&mut Value); 8] = [
         |remedy| {
             let differs = remedy["widths"][0]["requested"]["probed"].clone();
             for one in remedy["widths"][0]["candidates"].as_array_mut().unwrap() {
@@ -157,6 +157,10 @@ fn a_remedy_that_contradicts_itself_is_refused_and_named() {
         |remedy| remedy["widths"][0]["choice"]["routes"] = "linear=rows".into(),
         |remedy| remedy["widths"][0]["candidates"][0]["run"]["rows"] = serde_json::json!([50, 10]),
         |remedy| remedy["ending"] = "none-found".into(),
+        |remedy| remedy["widths"][0]["candidates"][0]["run"]["verdict"] = "structural".into(),
+        |remedy| remedy["widths"][0]["candidates"][0]["run"]["states"] = serde_json::json!([50, 10]),
+        |remedy| remedy["widths"][0]["width"] = 0.into(),
+        |remedy| remedy["widths"] = serde_json::json!([]),
     ];
     for edit in edits {
         let folder = tempfile::tempdir().unwrap();

@@ -123,6 +123,12 @@ fn extent(judgement: &crate::results::stored::Judgement) -> String {
             total(states().map(StatesCompared::differ))
         ),
     };
+    if pairings().count() == 0 && judgement.arms.iter().all(|arm| arm.compared.rounds == 0) {
+        return format!(
+            "{} of plain decoding alone, held against each other",
+            many(judgement.arms.len(), "run")
+        );
+    }
     let rounds = judgement.arms.iter().fold(0, |sum: u64, arm| sum.saturating_add(arm.compared.rounds));
     format!(
         "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes{kept}; {rounds} rounds judged",

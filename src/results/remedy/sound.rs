@@ -1,12 +1,16 @@
 //! Whether a stored remedy says what its own parts give, so that an edited file proves nothing.
 
 use super::answers::{Candidate, Ending, Ran, Remedy, WidthRemedy};
+use crate::algebra::Verdict;
 
 impl Remedy {
     /// The first thing that the rest does not bear out.
     #[must_use]
     pub fn contradiction(&self) -> Option<String> {
         let worst = self.widths.iter().map(|one| one.ending).max_by_key(|ending| ending.exit_code());
+        if self.widths.is_empty() {
+            return Some("no width was asked about".to_owned());
+        }
         let widths = self.widths.iter().find_map(WidthRemedy::contradiction);
         widths.or_else(|| {
             let wrong = worst.is_some_and(|worst| worst.exit_code() != self.ending.exit_code());
@@ -15,8 +19,19 @@ impl Remedy {
     }
 }
 
+impl Ran {
+    /// The word is a verdict's, and the code is its own.
+    fn agrees(&self) -> bool {
+        let verdict = serde_json::from_value::<Verdict>(self.verdict.as_str().into());
+        verdict.is_ok_and(|verdict| verdict.exit_code() == self.code)
+    }
+}
+
 impl WidthRemedy {
     fn contradiction(&self) -> Option<String> {
+        if self.width == 0 {
+            return Some("width 0 is none".to_owned());
+        }
         let tried = || self.candidates.iter().chain([&self.requested]);
         let counts = |run: &Ran| [Some(run.rows), run.states].into_iter().flatten();
         let miscounted = |one: &&Candidate| {
@@ -26,6 +41,12 @@ impl WidthRemedy {
             return Some(format!(
                 "width {}: more rows or states of {} differ than were compared",
                 self.width, one.routes
+            ));
+        }
+        if let Some(run) = tried().filter_map(|one| one.run.as_ref()).find(|run| !run.agrees()) {
+            return Some(format!(
+                "width {}: {:?} with exit code {} is how no run ends",
+                self.width, run.verdict, run.code
             ));
         }
         let best = self.candidates.first().filter(|best| best.exact());
