@@ -19,6 +19,7 @@ mod probe;
 mod readme;
 #[cfg(feature = "engine")]
 mod remedy;
+#[cfg(feature = "engine")]
 mod states;
 #[cfg(feature = "engine")]
 mod whole_lines;
