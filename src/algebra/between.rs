@@ -114,9 +114,8 @@ pub fn null_arm(first: &Side<'_>, repeat: &Side<'_>) -> Answer {
 
 /// Equal tokens and rows: the states that both runs kept have to be equal, too.
 fn null_states(first: &Side<'_>, repeat: &Side<'_>, common: usize) -> Answer {
-    let entering = |side: &Side<'_>| side.prefill.and_then(|prefill| prefill.state_sha256.clone());
-    let (before, after) = (entering(first), entering(repeat));
-    if same_digest(before.as_deref(), after.as_deref()) == Some(false) {
+    let (before, after) = (first.entering_state(), repeat.entering_state());
+    if same_digest(before, after) == Some(false) {
         let says = "an arm and its own repeat have other states after the prompt: it is not deterministic";
         return broken("null-arm", json!(before), json!(after), says.to_owned());
     }

@@ -4,7 +4,7 @@
 //! Answers are the same whether sequences are interleaved or one after another.
 
 use super::Verdict;
-use super::judgement::{ArmJudgement, Breach, Compared, SequenceJudgement};
+use super::judgement::{ArmJudgement, Breach, Compared, SequenceJudgement, scene};
 use super::laws::{EndAt, Facts, Fault, LAWS, Next, On, Outcome, RoundAt, State, TokenAt, TokenLine};
 use super::ledger::{Ledger, Tally, When};
 use super::sequence::Open;
@@ -355,16 +355,4 @@ impl Judge {
 fn spelled(footer: &Footer) -> Option<usize> {
     let strings = footer.token_strings.as_ref().map(Vec::len);
     strings.or_else(|| footer.logprobs.as_ref().map(Vec::len))
-}
-
-/// A round without its rows and digest, small enough to keep.
-fn scene(round: &Round) -> Box<Round> {
-    Box::new(Round {
-        rows: None,
-        state_sha256: None,
-        draft: round.draft.clone(),
-        target: round.target.clone(),
-        emitted: round.emitted.clone(),
-        ..*round
-    })
 }

@@ -138,3 +138,15 @@ pub struct Breach {
     #[serde(skip)]
     pub scene: Option<Box<Round>>,
 }
+
+/// A round without its rows and digest, small enough to keep.
+pub(super) fn scene(round: &Round) -> Box<Round> {
+    Box::new(Round {
+        rows: None,
+        state_sha256: None,
+        draft: round.draft.clone(),
+        target: round.target.clone(),
+        emitted: round.emitted.clone(),
+        ..*round
+    })
+}

@@ -4,7 +4,7 @@
 //! its consequence.
 
 use super::between::Broken;
-use super::judgement::{ArmJudgement, Breach, NotCheckable, SequenceJudgement};
+use super::judgement::{ArmJudgement, Breach, NotCheckable, SequenceJudgement, scene};
 use super::{Difference, Pairing, Side, Verdict};
 
 /// The laws that a comparison asks beyond those of one arm.
@@ -91,7 +91,7 @@ impl ArmJudgement {
 
 fn breach(side: &Side<'_>, broken: &Broken) -> Breach {
     let number = broken.place.map(|place| place.round);
-    let scene = number.and_then(|number| side.rounds.iter().find(|round| round.round == number)).cloned();
+    let found = number.and_then(|number| side.rounds.iter().find(|round| round.round == number));
     Breach {
         law: broken.law,
         round: number,
@@ -101,8 +101,7 @@ fn breach(side: &Side<'_>, broken: &Broken) -> Breach {
         says: broken.says.clone(),
         line: None,
         times: 1,
-        scene: scene
-            .map(|round| Box::new(crate::transcript::Round { rows: None, state_sha256: None, ..round })),
+        scene: found.map(scene),
     }
 }
 

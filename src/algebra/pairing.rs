@@ -213,8 +213,8 @@ impl Pairing {
 
     fn new(arm: &Side<'_>, reference: &Side<'_>, compared: Option<&Compared>) -> Self {
         let mut pairing = Self::empty();
-        let state = |side: &Side<'_>| side.prefill.and_then(|prefill| prefill.state_sha256.clone());
-        pairing.entering_state_differs = state(arm).zip(state(reference)).map(|(left, right)| left != right);
+        let states = arm.entering_state().zip(reference.entering_state());
+        pairing.entering_state_differs = states.map(|(left, right)| left != right);
         if pairing.entering_state_differs == Some(true) {
             pairing.notes.push("the state after the prompt has other bytes than the reference's".to_owned());
         }

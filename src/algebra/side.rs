@@ -83,6 +83,12 @@ impl<'a> Side<'a> {
         fits.then_some(strings)
     }
 
+    /// The digest of the state after the prompt.
+    #[must_use]
+    pub fn entering_state(&self) -> Option<&'a str> {
+        self.prefill?.state_sha256.as_deref()
+    }
+
     /// The text.
     #[must_use]
     pub fn text(&self) -> Option<&'a str> {

@@ -20,6 +20,7 @@ use crate::probe::memo::Memo;
 use crate::probe::walk::Walk;
 use crate::remedy::run::{Ask, RemedyError, remedy};
 use crate::results::bisect::Key;
+use crate::results::remedy::steps::QUESTION;
 use crate::results::remedy::{REMEDY_VERSION, Remedy, WidthRemedy};
 use crate::transcript::digest::sha256;
 use crate::transcript::files::write_whole;
@@ -179,7 +180,7 @@ impl RemedyArgs {
         let prompts = sha256(&serde_json::to_vec(prepared.prompts().prompts())?);
         let planted: Vec<String> = self.setup.plants().iter().map(|plant| format!(", {plant}")).collect();
         let question = format!(
-            "remedy of {}, {} past {} ids, seed {}, prefill {}, prompts {}, {}{}{}",
+            "{QUESTION}{}, {} past {} ids, seed {}, prefill {}, prompts {}, {}{}{}",
             routes_text(&prepared.options().routes, prepared.options().rewind),
             self.walk,
             self.length,

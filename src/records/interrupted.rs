@@ -10,13 +10,12 @@ use crate::results::bisect::Trail;
 use crate::results::judging;
 use crate::results::parity::ranges;
 use crate::results::probe::Probed;
+use crate::results::remedy::steps::{Proof, QUESTION, setting, timed_width};
 use crate::results::remedy::{Ran, Timed};
 use crate::transcript::Line;
 use crate::transcript::read::Reader;
 use std::collections::BTreeSet;
 
-/// How a remedy's trail begins its question; a bisect's has other words.
-const QUESTION: &str = "remedy of ";
 /// Folders of its runs and of its timings.
 const FOLDERS: [&str; 2] = ["runs", "speed"];
 
@@ -61,16 +60,16 @@ impl Interrupted {
     pub fn tried(&self) -> Vec<Tried> {
         let mut all: Vec<Tried> = Vec::new();
         for step in self.trail.steps() {
-            let Some((width, kind, routes)) = setting(step) else { continue };
+            let Some((width, proof, routes)) = setting(step) else { continue };
             let known =
                 all.iter().position(|one| (one.width.as_str(), one.routes.as_str()) == (width, routes));
             let place = known.unwrap_or_else(|| {
                 all.push(Tried { width: width.to_owned(), routes: routes.to_owned(), ..Tried::default() });
                 all.len() - 1
             });
-            match kind {
-                "probe" => all[place].probed = self.trail.answer(step),
-                _ => all[place].run = self.trail.answer(step),
+            match proof {
+                Proof::Probe => all[place].probed = self.trail.answer(step),
+                Proof::Run => all[place].run = self.trail.answer(step),
             }
         }
         all
@@ -98,18 +97,6 @@ impl Interrupted {
     pub fn timed_text(&self) -> String {
         ranges(&self.timed())
     }
-}
-
-/// The width of a step that timed, which is named by its runs, too.
-fn timed_width(step: &str) -> Option<u32> {
-    step.split_once(" time")?.0.strip_prefix('w')?.parse().ok()
-}
-
-/// Width, `probe` or `run`, and routes of a step.
-fn setting(step: &str) -> Option<(&str, &str, &str)> {
-    let (asked, routes) = step.split_once(": ")?;
-    let (width, kind) = asked.strip_prefix('w')?.split_once(' ')?;
-    ["probe", "run"].contains(&kind).then_some((width, kind, routes))
 }
 
 /// Finds searches that were stopped, and marks what belongs to them; of a search that was gone on with, the runs that
@@ -193,17 +180,4 @@ fn command(input: &Input) -> Result<Vec<String>, RecordError> {
         Some((_, Line::Header(header))) => header.command.unwrap_or_default(),
         _ => Vec::new(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{setting, timed_width};
-
-    #[test]
-    fn steps_are_told_apart_by_their_names() {
-        assert_eq!((timed_width("w6 time ×3"), timed_width("w12 time")), (Some(6), Some(12)));
-        assert_eq!((timed_width("w6 run: linear=rows"), timed_width("w6 probe: ")), (None, None));
-        assert_eq!(setting("w6 run: linear=rows"), Some(("6", "run", "linear=rows")));
-        assert_eq!((setting("w6 time ×3"), setting("w6 names, input 1: linear=rows")), (None, None));
-    }
 }

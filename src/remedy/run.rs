@@ -20,7 +20,7 @@ use crate::probe::exact::Inputs;
 use crate::probe::hazards::About;
 use crate::probe::walk::{Blocks, Reach, Walk};
 use crate::results::probe::{Outcome, Probed};
-use crate::results::remedy::{Candidate, Ending, Kind, Named, Ran, Timed, WidthRemedy, rank};
+use crate::results::remedy::{Candidate, Ending, Kind, Named, Ran, Timed, WidthRemedy, rank, steps};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -292,7 +292,7 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
     }
 
     fn probe(&mut self, width: usize, routes: &SideRoutes) -> Result<Probed, E> {
-        let name = format!("w{width} probe: {routes}");
+        let name = steps::probe(width, routes);
         self.probes.insert(name.clone());
         self.step(&name, |own| {
             let about = own.ask.about;
@@ -307,7 +307,7 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
     }
 
     fn run(&mut self, width: usize, routes: &SideRoutes) -> Result<Ran, E> {
-        self.step(&format!("w{width} run: {routes}"), |own| own.arms.run(width, routes))
+        self.step(&steps::run(width, routes), |own| own.arms.run(width, routes))
     }
 
     fn candidate(&self, width: usize, (kind, routes): (Kind, &SideRoutes), probed: Probed) -> Candidate {
@@ -329,7 +329,6 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
     /// Times what is proven, and what was asked for beside it. The step is named by its runs: a trail made without
     /// speeds is gone on with, and what was measured before stays where no speed is asked for.
     fn time(&mut self, width: usize, found: &mut WidthRemedy) -> Result<(), E> {
-        let beginning = format!("w{width} time ×");
         let proven = || found.candidates.iter().filter(|one| one.exact());
         let texts = proven().chain([&found.requested]);
         // This program wrote them.
@@ -337,9 +336,9 @@ impl<'a, E: From<RemedyError>> Search<'a, '_, E> {
             texts.filter_map(|one| SideRoutes::of_texts(&one.routes, &one.plain).ok()).collect();
         let timed: Option<Timed> = match self.ask.timed {
             Some(repeat) => {
-                self.step(&format!("{beginning}{repeat}"), |own| own.arms.time(width, &settings, repeat))?
+                self.step(&steps::time(width, repeat), |own| own.arms.time(width, &settings, repeat))?
             }
-            None => self.trail.answer_beginning::<Option<Timed>>(&beginning).flatten(),
+            None => self.trail.answer_beginning::<Option<Timed>>(&steps::timed(width)).flatten(),
         };
         let Some(timed) = timed else { return Ok(()) };
         let WidthRemedy { candidates, requested, .. } = found;

@@ -88,57 +88,49 @@ fn the_page_is_whole_without_network_and_without_scripts() {
     assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
 }
 
+/// File, content, exit code and what is said of it.
+const UNREADABLE: [(&str, &str, i32, &str); 16] = [
+    ("w4.jsonl", "{\"type\":\"header\",\"format\":\"exactness.transcript\",\"version\":9}\n", 4, "version 9"),
+    ("w4.jsonl", "not json\n", 4, "w4.jsonl, line 1"),
+    ("bench.json", "{\"version\":1,\"floor\":\"x\",\"experiment\":{},\"arms\":[]}", 4, "bench.json: field"),
+    ("bench.json", "{\"version\":7,\"floor\":0,\"experiment\":{},\"arms\":[]}", 4, "version 7"),
+    ("p.json", "{\"version\":1,\"lines\":[{}],\"controls\":[]}", 4, "p.json: field"),
+    ("j.jsonl", "{\"format\":\"exactness-sweep\",\"version\":3}\n", 4, "version 3"),
+    ("c.json", "{\"version\":0,\"arms\":[],\"patterns\":[]}", 4, "c.json: it has version 0"),
+    (
+        "bench.json",
+        "{\"version\":0,\"floor\":0,\"experiment\":{}}",
+        4,
+        "bench.json: it has version 0, and versions count from 1",
+    ),
+    ("p.json", "{\"version\":0,\"lines\":[],\"controls\":[]}", 4, "p.json: it has version 0"),
+    ("q.json", "{\"version\":0,\"widths\":[],\"planted\":[]}", 4, "q.json: it has version 0"),
+    ("bisect.json", "{\"version\":0,\"class\":1,\"question\":1}", 4, "bisect.json: it has version 0"),
+    (
+        "remedy.json",
+        "{\"version\":0,\"ending\":1,\"requested\":1,\"widths\":1}",
+        4,
+        "remedy.json: it has version 0",
+    ),
+    ("j.jsonl", "{\"format\":\"exactness-sweep\",\"version\":0}\n", 4, "version 0, and versions"),
+    (
+        "w4.jsonl",
+        "{\"type\":\"header\",\"format\":\"exactness.transcript\",\"version\":0}\n",
+        4,
+        "versions count from 1",
+    ),
+    ("notes.txt", "nothing", 3, "find anything to report"),
+    (
+        "p.csv",
+        "operation,route,dtype,mode,shape,at,rows tried,parts at,bytes,values,ulp,predicted,and\na,b\n",
+        4,
+        "p.csv",
+    ),
+];
+
 #[test]
 fn what_cannot_be_read_is_refused_in_one_line_and_nothing_is_written() {
-    let cases: [(&str, &str, i32, &str); 16] = [
-        (
-            "w4.jsonl",
-            "{\"type\":\"header\",\"format\":\"exactness.transcript\",\"version\":9}\n",
-            4,
-            "version 9",
-        ),
-        ("w4.jsonl", "not json\n", 4, "w4.jsonl, line 1"),
-        (
-            "bench.json",
-            "{\"version\":1,\"floor\":\"x\",\"experiment\":{},\"arms\":[]}",
-            4,
-            "bench.json: field",
-        ),
-        ("bench.json", "{\"version\":7,\"floor\":0,\"experiment\":{},\"arms\":[]}", 4, "version 7"),
-        ("p.json", "{\"version\":1,\"lines\":[{}],\"controls\":[]}", 4, "p.json: field"),
-        ("j.jsonl", "{\"format\":\"exactness-sweep\",\"version\":3}\n", 4, "version 3"),
-        ("c.json", "{\"version\":0,\"arms\":[],\"patterns\":[]}", 4, "c.json: it has version 0"),
-        (
-            "bench.json",
-            "{\"version\":0,\"floor\":0,\"experiment\":{}}",
-            4,
-            "bench.json: it has version 0, and versions count from 1",
-        ),
-        ("p.json", "{\"version\":0,\"lines\":[],\"controls\":[]}", 4, "p.json: it has version 0"),
-        ("q.json", "{\"version\":0,\"widths\":[],\"planted\":[]}", 4, "q.json: it has version 0"),
-        ("bisect.json", "{\"version\":0,\"class\":1,\"question\":1}", 4, "bisect.json: it has version 0"),
-        (
-            "remedy.json",
-            "{\"version\":0,\"ending\":1,\"requested\":1,\"widths\":1}",
-            4,
-            "remedy.json: it has version 0",
-        ),
-        ("j.jsonl", "{\"format\":\"exactness-sweep\",\"version\":0}\n", 4, "version 0, and versions"),
-        (
-            "w4.jsonl",
-            "{\"type\":\"header\",\"format\":\"exactness.transcript\",\"version\":0}\n",
-            4,
-            "versions count from 1",
-        ),
-        ("notes.txt", "nothing", 3, "find anything to report"),
-        (
-            "p.csv",
-            "operation,route,dtype,mode,shape,at,rows tried,parts at,bytes,values,ulp,predicted,and\na,b\n",
-            4,
-            "p.csv",
-        ),
-    ];
-    for (name, text, code, says) in cases {
+    for (name, text, code, says) in UNREADABLE {
         let folder = tempfile::tempdir().unwrap();
         let (data, out) = (folder.path().join("data"), folder.path().join("record"));
         rewrite(&data.join(name), text.as_bytes());

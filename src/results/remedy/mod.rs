@@ -6,6 +6,7 @@ mod options;
 mod ranked;
 mod shown;
 mod sound;
+pub mod steps;
 
 pub use answers::{
     Candidate, Changed, Ending, Kind, Measured, Named, PlainMeasured, REMEDY_VERSION, Ran, Remedy, Timed,
