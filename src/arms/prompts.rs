@@ -3,6 +3,7 @@
 use crate::engine::tokenizer::{Tokenizer, TokenizerError};
 use crate::transcript::TokenId;
 use crate::transcript::format::Prompt;
+use crate::transcript::said::in_line;
 use serde::Deserialize;
 
 /// The built-in prompts: prose, code, a list, a dialogue; short ones and one past 100 tokens.
@@ -201,11 +202,6 @@ impl PromptSet {
     pub fn prompts(&self) -> &[Prompt] {
         &self.prompts
     }
-}
-
-/// What the JSON reader said, without the line number 1 that it gives to every line of JSON lines.
-fn in_line(error: &serde_json::Error) -> String {
-    error.to_string().replace(" at line 1 column ", " at column ")
 }
 
 #[cfg(test)]

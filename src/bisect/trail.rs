@@ -4,6 +4,8 @@ use crate::results::bisect::{Key, Trail, TrailError};
 use crate::transcript::files::{Appender, WriteError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A trail cannot be begun or gone on with. Each text fits after "failed to ".
@@ -38,13 +40,15 @@ pub struct TrailFile {
     trail: Trail,
     file: Option<Appender>,
     known: usize,
+    /// Steps whose answer was there already, of those asked for.
+    taken: RefCell<BTreeSet<String>>,
 }
 
 impl TrailFile {
     /// A trail that is kept in memory alone.
     #[must_use]
     pub fn in_memory(key: Key) -> Self {
-        Self { trail: Trail::new(key), file: None, known: 0 }
+        Self { trail: Trail::new(key), file: None, known: 0, taken: RefCell::default() }
     }
 
     /// Begins a trail at `path`, or goes on with the one that is there.
@@ -65,12 +69,12 @@ impl TrailFile {
             trail.check(&key).map_err(wrong)?;
             file.cut(whole)?;
             let known = trail.steps().count();
-            return Ok(Self { trail, file: Some(file), known });
+            return Ok(Self { trail, file: Some(file), known, taken: RefCell::default() });
         }
         file.cut(0)?;
         let trail = Trail::new(key);
         file.append(trail.header_line().map_err(form)?.as_bytes())?;
-        Ok(Self { trail, file: Some(file), known: 0 })
+        Ok(Self { trail, file: Some(file), known: 0, taken: RefCell::default() })
     }
 
     /// Answers that were there already.
@@ -79,16 +83,32 @@ impl TrailFile {
         self.known
     }
 
+    /// Of these, the ones that were asked for.
+    #[must_use]
+    pub fn taken(&self) -> usize {
+        self.taken.borrow().len()
+    }
+
+    /// Answers that were not there.
+    #[must_use]
+    pub fn added(&self) -> usize {
+        self.trail.steps().count() - self.known
+    }
+
     /// The answer to `step`, if it is there.
     #[must_use]
     pub fn answer<T: DeserializeOwned>(&self, step: &str) -> Option<T> {
-        self.trail.answer(step)
+        let answer = self.trail.answer(step)?;
+        if self.trail.steps().take(self.known).any(|known| known == step) {
+            self.taken.borrow_mut().insert(step.to_owned());
+        }
+        Some(answer)
     }
 
     /// The answer to the first step whose name begins so, if there is one.
     #[must_use]
     pub fn answer_beginning<T: DeserializeOwned>(&self, beginning: &str) -> Option<T> {
-        self.trail.answer(self.trail.steps().find(|step| step.starts_with(beginning))?)
+        self.answer(self.trail.steps().find(|step| step.starts_with(beginning))?)
     }
 
     /// Writes the answer to `step` down.

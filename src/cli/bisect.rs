@@ -15,7 +15,6 @@ use crate::bisect::run::{Answers, Ask, BisectError, bisect};
 use crate::bisect::screen::screen;
 use crate::bisect::script::Script;
 use crate::bisect::side::Stage;
-use crate::bisect::trail::TrailFile;
 use crate::engine::cache::Rewind;
 use crate::engine::drafter::DrafterSpec;
 use crate::engine::plant::Plant;
@@ -158,7 +157,7 @@ impl BisectArgs {
         let key = trails::key(&settled.loaded, settled.block.as_ref(), question);
         let (backend, version, device) = machine();
         let machine = Machine::named(&backend, &version, &device);
-        let mut trail = TrailFile::open(&folder.join("trail.jsonl"), key.clone()).map_err(Failure::from)?;
+        let mut trail = trails::open(&folder, key.clone())?;
         let model = identity::model(&settled.loaded.checkpoint, settled.loaded.model.dtype());
         let (backend, command) = (identity::backend(), settings::command_line());
         let ask = Ask {

@@ -4,7 +4,7 @@ use super::check_algebra::Format;
 use super::judged::Style;
 use super::settings;
 use crate::results::Table;
-use crate::results::bisect::{Bisected, heat_map};
+use crate::results::bisect::{Bisected, Trail, heat_map};
 use std::path::Path;
 
 /// Columns of a heat map where nothing says how many there are.
@@ -43,7 +43,7 @@ pub fn text(bisected: &Bisected, format: Format, walks: (bool, bool), folder: &P
     parts.push(bisected.closing_sentences().join("\n"));
     parts.push(format!("To paste:\n{}", bisected.paste()));
     parts.push(bisected.summary());
-    parts.push(format!("trail: {}", folder.join("trail.jsonl").display()));
+    parts.push(format!("trail: {}", folder.join(Trail::FILE).display()));
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
 }

@@ -6,9 +6,9 @@ use super::settings;
 use crate::results::remedy::{Ending, Remedy, WidthRemedy};
 use std::path::Path;
 
-/// The whole remedy.
+/// The whole remedy; `taken` says how much of it was in the trail before.
 #[must_use]
-pub fn text(remedy: &Remedy, format: Format, folder: &Path) -> String {
+pub fn text(remedy: &Remedy, format: Format, (folder, taken): (&Path, &str)) -> String {
     let style = match format {
         Format::Markdown => Style::Markdown,
         _ => Style::Terminal(settings::columns()),
@@ -19,7 +19,7 @@ pub fn text(remedy: &Remedy, format: Format, folder: &Path) -> String {
     let flags: Vec<String> = remedy.widths.iter().filter_map(WidthRemedy::flag).collect();
     parts.push(flags.join("\n"));
     parts.push(remedy.summary());
-    parts.push(format!("trail and runs: {}", folder.display()));
+    parts.push(format!("trail and runs: {}{taken}", folder.display()));
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
 }

@@ -7,7 +7,6 @@ use super::remedied;
 use super::routed::{RoutesArg, auto_key, machine, memo_path, routes_text, verdict_key};
 use super::timed::Runs;
 use super::{console, settings, trails};
-use crate::bisect::trail::TrailFile;
 use crate::engine::inventory;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
@@ -92,7 +91,7 @@ impl RemedyArgs {
             let says = "failed to look for a remedy: --rows=none leaves no row to compare in a run";
             return Err(Failure::usage(says).into());
         }
-        let mut widths = self.searched(&prepared, requested)?;
+        let (mut widths, taken) = self.searched(&prepared, requested)?;
         let stored = self.store(&prepared, &widths)?;
         for one in &mut widths {
             one.stored = stored && one.choice.is_some();
@@ -112,18 +111,23 @@ impl RemedyArgs {
         write_whole(&prepared.out.join("remedy.json"), format!("{json}\n").as_bytes())?;
         console::out(&match self.format {
             Format::Json => json,
-            format => remedied::text(&remedy, format, &prepared.out),
+            format => remedied::text(&remedy, format, (&prepared.out, &taken)),
         });
         Ok(remedy.exit_code())
     }
 
-    fn searched(&self, prepared: &Prepared<'_>, requested: &Routes) -> anyhow::Result<Vec<WidthRemedy>> {
+    /// What was found, and how much of it was in the trail already.
+    fn searched(
+        &self,
+        prepared: &Prepared<'_>,
+        requested: &Routes,
+    ) -> anyhow::Result<(Vec<WidthRemedy>, String)> {
         let loaded = prepared.loaded();
         let layers = inventory::layers(loaded.model.config());
         let (walk, seeds, widths) = (self.walk(prepared), self.seeds(), self.asked());
         let (backend, version, device) = machine();
         let key = self.key(prepared)?;
-        let mut trail = TrailFile::open(&prepared.out.join("trail.jsonl"), key).map_err(Failure::from)?;
+        let mut trail = trails::open(&prepared.out, key)?;
         let bar = console::Progress::counting(widths.len() * 12, "steps");
         let ask = Ask {
             about: About {
@@ -147,7 +151,7 @@ impl RemedyArgs {
         let runs = Runs::new(prepared);
         let found = remedy::<anyhow::Error>(ask, &widths, &runs, &mut trail).map_err(failure)?;
         bar.finish();
-        Ok(found)
+        Ok((found, trails::taken(&trail)))
     }
 
     fn asked(&self) -> Vec<usize> {

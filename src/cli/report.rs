@@ -5,6 +5,7 @@ use super::exit::Failure;
 use crate::algebra::Verdict;
 use crate::algebra::verdict::worst;
 use crate::records::{self, RecordError, Settings};
+use crate::results::counted;
 use crate::transcript::ReadError;
 use std::path::{Path, PathBuf};
 
@@ -22,20 +23,20 @@ pub struct Report {
     #[arg(long, value_name = "DIR", required_unless_present = "check")]
     out: Option<PathBuf>,
     /// The record's name; default: that of its folder.
-    #[arg(long, value_name = "TEXT", conflicts_with = "check")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "check", value_parser = said)]
     title: Option<String>,
     /// What was asked.
-    #[arg(long, value_name = "TEXT", conflicts_with = "check")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "check", value_parser = said)]
     question: Option<String>,
     /// A remark that stands among the limits; may be repeated.
-    #[arg(long = "note", value_name = "TEXT", conflicts_with = "check")]
+    #[arg(long = "note", value_name = "TEXT", conflicts_with = "check", value_parser = said)]
     notes: Vec<String>,
     /// A command line that made data which does not record its own, as an import; may be repeated.
-    #[arg(long = "made-by", value_name = "COMMAND", conflicts_with = "check")]
+    #[arg(long = "made-by", value_name = "COMMAND", conflicts_with = "check", value_parser = said)]
     commands: Vec<String>,
     /// A command line that has to come before all others of the Repeat block, as one that puts a file in its place or
     /// makes a model; may be repeated. $REPOSITORY is a clone of the program.
-    #[arg(long = "setup", value_name = "COMMAND", conflicts_with = "check")]
+    #[arg(long = "setup", value_name = "COMMAND", conflicts_with = "check", value_parser = said)]
     setup: Vec<String>,
     /// Make the record again in memory and name what differs from what is there.
     #[arg(long)]
@@ -64,8 +65,8 @@ impl Report {
         let files: Vec<&str> = made.files.iter().map(|(name, _)| name.as_str()).collect();
         console::out(&format!("{}: {}", settings.title, made.verdict));
         console::out(&format!(
-            "made of {} files, written to {}: {}",
-            made.inputs,
+            "made of {}, written to {}: {}",
+            counted(made.inputs, "file"),
             out.display(),
             files.join(", ")
         ));
@@ -109,11 +110,29 @@ impl Report {
         if !self.data.is_empty()
             && records::stored(out)?.map(|one| one.inputs) != Some(records::names(&self.data, out)?)
         {
-            console::out(&format!("{}: it is made of other data than was named", out.display()));
+            let (there, named) =
+                (records::stored(out)?.unwrap_or_default().inputs, records::names(&self.data, out)?);
+            console::out(&format!(
+                "{}: it is made of {}, and {} was named",
+                out.display(),
+                there.join(", "),
+                named.join(", ")
+            ));
             return Ok(1);
         }
         Ok(one(out))
     }
+}
+
+/// What an author says stands in one line of the record, and a command line in one of its Repeat block.
+fn said(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() {
+        return Err("it is empty");
+    }
+    if text.contains(char::is_control) {
+        return Err("it has a line end or another control character; give one line");
+    }
+    Ok(text.to_owned())
 }
 
 /// Checks one record and says what it found.

@@ -15,6 +15,7 @@ use crate::engine::routes::{Defaults, RouteError, Routes};
 use crate::engine::rows::dtype_name;
 use crate::engine::side_routes::{SideRoutes, plain_part};
 use crate::results::comparing;
+use crate::results::counted;
 use crate::transcript::format::Prompt;
 use crate::transcript::{Arm, ArmKind, TokenId};
 use clap::ValueEnum as _;
@@ -154,9 +155,7 @@ impl Rounds {
         match self {
             Self::Recorded { path, .. } => format!("rounds of {}", path.display()),
             Self::Patterns { patterns, width, .. } => {
-                let count = patterns.0.len();
-                let plural = if count == 1 { "" } else { "s" };
-                format!("{count} accept pattern{plural} in blocks of {width}")
+                format!("{} in blocks of {width}", counted(patterns.0.len(), "accept pattern"))
             }
             Self::Live { width, .. } => format!("a live arm at width {width}"),
         }

@@ -2,6 +2,7 @@
 
 use super::console;
 use super::exit::Failure;
+use crate::results::counted;
 use crate::transcript::Arm;
 use crate::transcript::export::{self, ExportError};
 use crate::transcript::writer::rows_path;
@@ -42,7 +43,7 @@ impl Rows {
             return Err(Failure::usage(says).into());
         }
         let rows = export::safetensors(&arm, &out).map_err(|error| failure(&error))?;
-        console::out(&format!("{}: {rows} rows", out.display()));
+        console::out(&format!("{}: {}", out.display(), counted(rows, "row")));
         Ok(0)
     }
 }

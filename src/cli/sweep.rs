@@ -12,6 +12,7 @@ use crate::arms::identity;
 use crate::arms::spec::WIDEST;
 use crate::engine::plant::Plant;
 use crate::engine::routes::Routes;
+use crate::results::part_of;
 use crate::results::sweep::{Definition, End, Header, Shard};
 use crate::sweep::{Children, Step, Store, SweepError, run, store};
 use clap::Subcommand;
@@ -195,7 +196,7 @@ fn told(step: &Step<'_>) -> String {
         End::Crashed(how) => format!(" crashed ({how})"),
     };
     let left = if done == total { String::new() } else { format!(", about {} left", span(*left)) };
-    format!("{}{end}: {:.1} s; {done} of {total} cells{left}", entry.cell, entry.seconds)
+    format!("{}{end}: {:.1} s; {}{left}", entry.cell, entry.seconds, part_of(done, *total, "cell"))
 }
 
 /// A time that a person waits.

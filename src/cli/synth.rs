@@ -4,6 +4,7 @@ use super::console;
 use super::exit::Failure;
 use crate::engine::checkpoint::{Checkpoint, Summary};
 use crate::engine::synth::{Geometry, Storage, Synth, write};
+use crate::results::counted;
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
@@ -56,11 +57,11 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
 fn line(folder: &Path, files: usize, summary: &Summary) -> String {
     let storage = summary.quantization.as_deref().unwrap_or("bfloat16");
     let (parameters, bytes) = (scaled(summary.parameters, ["M", "B"]), scaled(summary.bytes, ["MB", "GB"]));
-    let plural = if files == 1 { "" } else { "s" };
     format!(
-        "wrote {}: {parameters} parameters, {storage}, {} form, {bytes} in {files} file{plural}",
+        "wrote {}: {parameters} parameters, {storage}, {} form, {bytes} in {}",
         folder.display(),
-        summary.form
+        summary.form,
+        counted(files, "file")
     )
 }
 

@@ -6,12 +6,14 @@ use super::input::{self, Input};
 use super::interrupted::{self, Interrupted};
 use super::kind::Kind;
 use super::parity::ParityResult;
+use super::placed;
+use super::unreadable::{self, Unreadable};
 use crate::results::bench::BENCH_VERSION;
 use crate::results::bisect::{BISECT_VERSION, Bisected, Key};
 use crate::results::judgement::JUDGEMENT_VERSION;
 use crate::results::parity::PARITY_VERSION;
 use crate::results::probe::PROBE_VERSION;
-use crate::results::remedy::{REMEDY_VERSION, Remedy};
+use crate::results::remedy::{REMEDY_VERSION, Remedy, WidthRemedy};
 use crate::results::stored;
 use crate::results::sweep::Journal;
 use serde::de::DeserializeOwned;
@@ -50,6 +52,8 @@ pub struct Gathered {
     pub remedies: Vec<From<Remedy>>,
     /// Searches for one that were stopped.
     pub interrupted: Vec<Interrupted>,
+    /// Searches of which the trail cannot be read.
+    pub unreadable: Vec<Unreadable>,
     /// What trails are about: the program that wrote one wrote the result beside it.
     pub trails: Vec<From<Key>>,
 }
@@ -65,6 +69,7 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
         let says = "it is cut or damaged; make it again, or take it out of the folder".to_owned();
         return Err(wrong(input, says));
     }
+    all.unreadable = unreadable::set_aside(&mut all.inputs)?;
     all.interrupted = interrupted::set_aside(&mut all.inputs)?;
     if !all.inputs.iter().any(|input| input.kind.is_read()) {
         let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
@@ -77,29 +82,39 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
     let read = folders.iter().map(|(folder, inputs)| experiment::read(folder, inputs));
     all.experiments = read.collect::<Result<_, _>>()?;
     let inputs = std::mem::take(&mut all.inputs);
-    inputs.iter().try_for_each(|input| all.add(input))?;
+    inputs.iter().try_for_each(|input| all.add(input, &inputs))?;
     all.inputs = inputs;
     Ok(all)
 }
 
 impl Gathered {
-    fn add(&mut self, input: &Input) -> Result<(), RecordError> {
+    fn add(&mut self, input: &Input, inputs: &[Input]) -> Result<(), RecordError> {
         match input.kind {
             Kind::Judgement => {
                 let mut one: From<stored::Judgement> = json(input, JUDGEMENT_VERSION)?;
-                one.result.arms.iter_mut().for_each(|arm| arm.file = behind(input, &arm.file));
+                placed::rename(&mut one.result, input, inputs, |arm, name| self.judged_alike(arm, name));
                 self.judgements.push(one);
             }
-            Kind::Bench => self.benches.push(json(input, BENCH_VERSION)?),
+            Kind::Bench => {
+                let mut bench: From<stored::Bench> = json(input, BENCH_VERSION)?;
+                for run in &mut bench.result.experiment.runs {
+                    run.file = placed::of_remedy(inputs, input, &run.file);
+                }
+                self.benches.push(bench);
+            }
             Kind::Probe => self.probes.push(json(input, PROBE_VERSION)?),
             Kind::Bisect => {
-                let bisect: From<Bisected> = json(input, BISECT_VERSION)?;
+                let mut bisect: From<Bisected> = json(input, BISECT_VERSION)?;
                 borne_out(input, bisect.result.contradiction())?;
+                placed::of_rounds(&mut bisect.result.question.rounds, inputs, input);
                 self.bisects.push(bisect);
             }
             Kind::Remedy => {
-                let remedy: From<Remedy> = json(input, REMEDY_VERSION)?;
+                let mut remedy: From<Remedy> = json(input, REMEDY_VERSION)?;
                 borne_out(input, remedy.result.contradiction())?;
+                for run in remedy.result.widths.iter_mut().flat_map(WidthRemedy::runs_mut) {
+                    run.file = placed::of_remedy(inputs, input, &run.file);
+                }
                 self.remedies.push(remedy);
             }
             Kind::Trail => {
@@ -123,19 +138,47 @@ impl Gathered {
                 cells_in_bounds(&result).map_err(|says| wrong(input, says))?;
                 self.sweeps.push(From { file: input.name.clone(), result });
             }
-            Kind::Transcript | Kind::Experiment | Kind::Interrupted | Kind::Unjudged | Kind::Other => {}
+            Kind::Transcript
+            | Kind::Experiment
+            | Kind::Interrupted
+            | Kind::Unreadable
+            | Kind::Unjudged
+            | Kind::Other => {}
         }
         Ok(())
+    }
+
+    /// A transcript of the record and a file of a stored comparison have the same label and the same counts.
+    fn judged_alike(&self, arm: &stored::Arm, name: &str) -> bool {
+        let mut own = self.experiments.iter().flat_map(|one| &one.judgement.arms);
+        own.any(|own| own.file == name && own.arm == arm.arm && own.compared == arm.compared)
+    }
+
+    /// Why there is no arm: no transcript at all, or none but those of a search that did not end.
+    #[must_use]
+    pub fn no_arm(&self) -> String {
+        match self.inputs.iter().filter(|input| input.kind == Kind::Unjudged).count() {
+            0 => "no transcript is among the inputs".to_owned(),
+            1 => "the one transcript among the inputs is of a remedy that did not end, and is no arm"
+                .to_owned(),
+            aside => format!(
+                "the {aside} transcripts among the inputs are of a remedy that did not end, and no arms"
+            ),
+        }
+    }
+
+    /// Why there are no rounds.
+    #[must_use]
+    pub fn no_rounds(&self) -> String {
+        if self.experiments.is_empty() {
+            return self.no_arm();
+        }
+        "no transcript of a speculative arm with rounds is among the inputs".to_owned()
     }
 }
 
 /// Between a comparison and a file that it names.
 pub const BEHIND: &str = ": ";
-
-/// The files of a stored comparison are named as they were where it was made: they stand behind its own name.
-fn behind(input: &Input, file: &str) -> String {
-    format!("{}{BEHIND}{file}", input.name)
-}
 
 /// What this program calls its results; a file of such a name that is none is damaged.
 const OWN_NAMES: [&str; 3] = ["bench.json", "bisect.json", "remedy.json"];
@@ -178,7 +221,7 @@ struct Version {
 }
 
 /// A result of a version from 1 to `newest`.
-fn json<T: DeserializeOwned>(input: &Input, newest: u32) -> Result<From<T>, RecordError> {
+pub(super) fn json<T: DeserializeOwned>(input: &Input, newest: u32) -> Result<From<T>, RecordError> {
     let bytes = whole(input)?;
     let version: Version = parsed(input, &bytes)?;
     if let Some(says) = refused_version(version.version, newest) {

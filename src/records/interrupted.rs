@@ -12,9 +12,10 @@ use crate::results::parity::ranges;
 use crate::results::probe::Probed;
 use crate::results::remedy::steps::{Proof, QUESTION, setting, timed_width};
 use crate::results::remedy::{Ran, Timed};
+use crate::results::{counted, part_of};
 use crate::transcript::Line;
 use crate::transcript::read::Reader;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Folders of its runs and of its timings.
 const FOLDERS: [&str; 2] = ["runs", "speed"];
@@ -30,6 +31,8 @@ pub struct Interrupted {
     pub command: Vec<String>,
     /// Its transcripts, which are not judged.
     pub runs: usize,
+    /// Those of them that are timings, by their width.
+    pub timings: BTreeMap<u32, usize>,
 }
 
 /// A setting, and what the trail says of it.
@@ -82,14 +85,32 @@ impl Interrupted {
         self.trail.steps().filter(timed).filter_map(timed_width).collect()
     }
 
+    /// Widths that have a proven setting and no speed, with the transcripts of a timing that was cut.
+    #[must_use]
+    pub fn untimed(&self) -> BTreeMap<u32, usize> {
+        let timed = self.timed();
+        let proven = self.tried().into_iter().filter(Tried::proven).filter_map(|one| one.width.parse().ok());
+        let untimed = proven.filter(|width| !timed.contains(width));
+        untimed.map(|width| (width, self.timings.get(&width).copied().unwrap_or_default())).collect()
+    }
+
     /// `2 of 3 settings proven; 7 answers`.
     #[must_use]
     pub fn extent(&self) -> String {
         let tried = self.tried();
         let proven = tried.iter().filter(|one| one.proven()).count();
-        let answers = self.trail.steps().count();
-        let (all, plural) = (tried.len(), if answers == 1 { "" } else { "s" });
-        format!("an interrupted remedy; {proven} of {all} settings proven so far; {answers} answer{plural}")
+        let cut: Vec<u32> =
+            self.untimed().into_iter().filter(|(_, runs)| *runs > 0).map(|(width, _)| width).collect();
+        let cut = if cut.is_empty() {
+            String::new()
+        } else {
+            format!("; cut while width {} was timed", ranges(&cut))
+        };
+        format!(
+            "an interrupted remedy; {} proven so far; {}{cut}",
+            part_of(proven, tried.len(), "setting"),
+            counted(self.trail.steps().count(), "answer")
+        )
     }
 
     /// `2, 4`.
@@ -105,7 +126,7 @@ impl Interrupted {
 /// # Errors
 /// When a trail or a transcript cannot be read.
 pub(super) fn set_aside(inputs: &mut [Input]) -> Result<Vec<Interrupted>, RecordError> {
-    let done: BTreeSet<String> = folders(inputs, Kind::Remedy);
+    let done: BTreeSet<String> = folders(inputs, &[Kind::Remedy]);
     let mut found = Vec::new();
     for place in 0..inputs.len() {
         if inputs[place].kind != Kind::Trail {
@@ -118,21 +139,53 @@ pub(super) fn set_aside(inputs: &mut [Input]) -> Result<Vec<Interrupted>, Record
             continue;
         }
         inputs[place].kind = Kind::Interrupted;
-        let mut one = Interrupted { file: inputs[place].name.clone(), trail, command: Vec::new(), runs: 0 };
-        for input in inputs.iter_mut().filter(|input| belongs(input, &folder)) {
-            input.kind = Kind::Unjudged;
-            one.runs += 1;
-            if one.command.is_empty() {
-                one.command = command(input)?;
-            }
-        }
-        found.push(one);
+        let command = commanded(inputs, &folder)?;
+        let timings = timings(inputs, &folder);
+        let runs = set_runs_aside(inputs, &folder);
+        found.push(Interrupted { file: inputs[place].name.clone(), trail, command, runs, timings });
     }
     Ok(found)
 }
 
-fn folders(inputs: &[Input], kind: Kind) -> BTreeSet<String> {
-    inputs.iter().filter(|input| input.kind == kind).map(|input| input.folder().to_owned()).collect()
+/// Folders that have a file of one of these kinds.
+pub(super) fn folders(inputs: &[Input], kinds: &[Kind]) -> BTreeSet<String> {
+    let there = inputs.iter().filter(|input| kinds.contains(&input.kind));
+    there.map(|input| input.folder().to_owned()).collect()
+}
+
+/// Marks the runs and timings of the search in `folder`, and counts them.
+pub(super) fn set_runs_aside(inputs: &mut [Input], folder: &str) -> usize {
+    let ours = inputs.iter_mut().filter(|input| belongs(input, folder));
+    ours.map(|input| input.kind = Kind::Unjudged).count()
+}
+
+/// The command line that the first run with a header has.
+fn commanded(inputs: &[Input], folder: &str) -> Result<Vec<String>, RecordError> {
+    for input in inputs.iter().filter(|input| belongs(input, folder)) {
+        let command = command(input)?;
+        if !command.is_empty() {
+            return Ok(command);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Transcripts of timings, which lie in `speed/w6-1` and below, by width.
+fn timings(inputs: &[Input], folder: &str) -> BTreeMap<u32, usize> {
+    let mut found = BTreeMap::new();
+    let base = below(folder, FOLDERS[1]);
+    let names = inputs.iter().filter(|input| belongs(input, folder)).map(|input| &input.name);
+    for name in names.filter_map(|name| name.strip_prefix(&base)?.strip_prefix('w')) {
+        let width = name.split_once('-').and_then(|(width, _)| width.parse().ok());
+        if let Some(width) = width {
+            *found.entry(width).or_default() += 1;
+        }
+    }
+    found
+}
+
+fn below(folder: &str, part: &str) -> String {
+    if folder == "." { format!("{part}/") } else { format!("{folder}/{part}/") }
 }
 
 /// The trail of a remedy; nothing where it is a bisect's.
@@ -150,10 +203,8 @@ pub(super) fn trail(input: &Input) -> Result<Option<Trail>, RecordError> {
 }
 
 /// A transcript among the runs and timings of the search in `folder`.
-fn belongs(input: &Input, folder: &str) -> bool {
-    let base = if folder == "." { String::new() } else { format!("{folder}/") };
-    let below = |part: &str| input.name.starts_with(&format!("{base}{part}/"));
-    input.kind == Kind::Transcript && FOLDERS.iter().any(|part| below(part))
+pub(super) fn belongs(input: &Input, folder: &str) -> bool {
+    input.kind == Kind::Transcript && FOLDERS.iter().any(|part| input.name.starts_with(&below(folder, part)))
 }
 
 /// Runs that were cut, with all beside them, but for those that the trail's answers name.

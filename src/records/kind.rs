@@ -3,6 +3,7 @@
 //! A new kind of result gets a variant here, a reader in `gather`, and a section in `page`.
 
 use super::error::RecordError;
+use crate::results::bisect::Trail;
 use crate::transcript::read::LONGEST_LINE;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -40,6 +41,8 @@ pub enum Kind {
     Remedy,
     /// The trail of a remedy that was stopped: there is no result beside it.
     Interrupted,
+    /// A trail that has lost its beginning.
+    Unreadable,
     /// A run or a timing that an interrupted search left.
     Unjudged,
     /// Anything else.
@@ -62,6 +65,7 @@ impl Kind {
             Self::Trail => "trail (its answers are read from the result beside it)",
             Self::Remedy => "remedy",
             Self::Interrupted => "trail of an interrupted remedy",
+            Self::Unreadable => "trail that cannot be read",
             Self::Unjudged => "transcript of an interrupted remedy (not judged)",
             Self::Other => "not read",
         }
@@ -93,6 +97,8 @@ struct Claim {
     question: Option<IgnoredAny>,
     requested: Option<IgnoredAny>,
     ending: Option<IgnoredAny>,
+    step: Option<IgnoredAny>,
+    answer: Option<IgnoredAny>,
 }
 
 /// The header line of `op-parity`'s CSV.
@@ -117,8 +123,13 @@ pub fn of(path: &Path, bytes: u64) -> Result<Kind, RecordError> {
     if !lines && first.trim_ascii_start().first() != Some(&b'{') {
         return Ok(Kind::Other);
     }
+    // A trail of which the beginning is lost is told by its name alone.
+    let trail = path.file_name().is_some_and(|name| name == Trail::FILE);
     if let Ok(claim) = serde_json::from_slice::<Claim>(&first) {
-        return Ok(claim.kind());
+        return Ok(if trail && claim.kind() == Kind::Other { Kind::Trail } else { claim.kind() });
+    }
+    if trail {
+        return Ok(Kind::Trail);
     }
     if lines {
         // A run that was cut in its first line, or a line that is wrong: the reader says which.
@@ -144,6 +155,10 @@ impl Claim {
             return Kind::Transcript;
         }
         let there = |keys: &[&Option<IgnoredAny>]| keys.iter().all(|key| key.is_some());
+        if there(&[&self.step, &self.answer]) {
+            // Its header was the line before.
+            return Kind::Trail;
+        }
         if there(&[&self.floor, &self.experiment]) {
             return Kind::Bench;
         }
@@ -187,6 +202,12 @@ mod tests {
         let remedy = "{\"version\":1,\"ending\":\"exact\",\"requested\":\"\",\"planted\":[],\"widths\":[]}";
         assert_eq!(kind("g.json", remedy), Kind::Remedy, "a probe has no ending");
         assert_eq!(kind("h.json", "{\"planted\":[],\"widths\":[]}"), Kind::Probe);
+        assert_eq!(
+            kind("i.jsonl", "{\"step\":\"rows\",\"answer\":1,\"sha256\":\"\"}\n"),
+            Kind::Trail,
+            "no header"
+        );
+        assert_eq!(kind("trail.jsonl", "\0\0\0\n"), Kind::Trail, "its name alone is left");
         assert_eq!(kind("prompts.jsonl", "{\"text\":\"x\"}\n"), Kind::Other);
         assert_eq!(kind("ids.json", "[1, 2]"), Kind::Other);
         assert_eq!(kind("log.txt", "{ not json"), Kind::Other);

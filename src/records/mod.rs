@@ -16,9 +16,12 @@ pub mod marks;
 pub mod page;
 pub mod parity;
 pub mod pictures;
+pub mod placed;
+pub mod planted;
 pub mod render;
 pub mod settings;
 pub mod timeline;
+pub mod unreadable;
 pub mod write;
 
 pub use error::RecordError;

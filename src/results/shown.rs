@@ -1,6 +1,6 @@
 //! A transcript as tables for eyes: its rounds, the rows of one round, or the steps of plain decoding.
 
-use super::Table;
+use super::{Table, counted, part_of};
 use crate::algebra::Side;
 use crate::transcript::{Round, Row, Step, TokenId};
 
@@ -165,10 +165,6 @@ fn step_row(step: &Step, spell: Spell<'_>) -> Vec<String> {
     ]
 }
 
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
-}
-
 /// How much there is, in one line.
 #[must_use]
 pub fn summary(side: &Side<'_>) -> String {
@@ -178,15 +174,16 @@ pub fn summary(side: &Side<'_>) -> String {
         .footer
         .map_or("no footer (cut run)", |footer| if footer.complete { "complete" } else { "not complete" });
     let rounds = if side.rounds.is_empty() {
-        plural(side.steps.len(), "step")
+        counted(side.steps.len(), "step")
     } else {
         let proposed: usize = side.rounds.iter().map(|round| round.draft.len()).sum();
         format!(
-            "{}, {}, {accepted} of {proposed} proposals accepted",
-            plural(side.rounds.len(), "round"),
-            plural(side.rewinds(), "rewind")
+            "{}, {}, {} accepted",
+            counted(side.rounds.len(), "round"),
+            counted(side.rewinds(), "rewind"),
+            part_of(accepted, proposed, "proposal")
         )
     };
-    let tokens = tokens.map_or_else(|| "tokens not known".to_owned(), |tokens| plural(tokens, "token"));
+    let tokens = tokens.map_or_else(|| "tokens not known".to_owned(), |tokens| counted(tokens, "token"));
     format!("sequence {}: {tokens}, {rounds}; {footer}", side.sequence)
 }

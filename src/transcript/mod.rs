@@ -17,6 +17,7 @@ mod object;
 pub mod order;
 pub mod parse;
 pub mod read;
+pub mod said;
 pub mod writer;
 
 pub use arm::{Arm, Sequence};

@@ -7,13 +7,11 @@
 use super::fault::LineFault;
 use super::format::{FORMAT, Footer, Header, Line, Prefill, Round, Step, VERSION};
 use super::lean;
+use super::said::{bare, shortened};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// The most characters of a line that a refusal quotes.
-const MOST_QUOTED: usize = 160;
 
 /// Reads one line, without its line end.
 ///
@@ -131,7 +129,7 @@ fn explain<'a, T: Deserialize<'a>>(bytes: &'a [u8], error: &serde_json::Error) -
     if error.is_eof() {
         return LineFault::Half;
     }
-    let says = without_place(&error.to_string());
+    let says = bare(error);
     if error.is_syntax() {
         return LineFault::NotJson { column: error.column(), says };
     }
@@ -151,21 +149,6 @@ fn named_field(path: String, says: &str) -> String {
         Some(key) if !path.ends_with(key) => format!("{path}.{key}"),
         _ => path,
     }
-}
-
-/// The parser counts lines within the one line that it sees; ours is the number that helps.
-fn without_place(says: &str) -> String {
-    shortened(says.rsplit_once(" at line ").map_or(says, |(message, _)| message))
-}
-
-/// What the parser and we quote from a line can be as long as the line; a refusal is one line for a person.
-fn shortened(text: &str) -> String {
-    let length = text.chars().count();
-    if length <= MOST_QUOTED {
-        return text.to_owned();
-    }
-    let (start, end) = (text.chars().take(MOST_QUOTED / 2), text.chars().skip(length - MOST_QUOTED / 2));
-    format!("{} … {}", start.collect::<String>(), end.collect::<String>())
 }
 
 #[cfg(test)]

@@ -34,13 +34,20 @@ fn the_choice_is_kept_and_taken_by_other_verbs() {
     // What was answered is not asked again.
     let again = ran(&memo, &line);
     assert_eq!(again.json()["widths"], first.json()["widths"]);
+    let steps =
+        std::fs::read_to_string(folder.path().join("remedy/trail.jsonl")).unwrap().lines().count() - 1;
+    assert!(again.err.contains(&format!("trail.jsonl: {steps} answers are there already")), "{}", again.err);
+    assert!(!first.err.contains("there already"), "{}", first.err);
+    let words = ["--model", MODEL, "--no-memo"];
+    let told = exactness(line.split(' ').chain(words)).out;
+    assert!(told.contains(&format!(" ({steps} answers from the trail, 0 new)\n")), "{told}");
     let runs = std::fs::read_dir(folder.path().join("remedy/runs")).unwrap();
     let mut names: Vec<_> = runs.map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["plain-1", "w3-1", "w3-2"], "plain decoding, as requested and by the chain");
     let other = ran(&memo, &format!("{line} --seed 9"));
     assert_eq!(other.code, 2, "{}", other.err);
-    assert!(other.err.contains("its question is another one"), "{}", other.err);
+    assert!(other.err.contains("its question is another one (seed 1 there, seed 9 now)"), "{}", other.err);
 
     let taken = auto("taken");
     assert_eq!(taken.code, 0, "{}", taken.err);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The stored remedy with its runs, under `to`.
-fn stored(to: &Path) -> PathBuf {
+pub(super) fn stored(to: &Path) -> PathBuf {
     let from = repository("reports/demo-cpu/data/remedy-chunked");
     copy(&from, to);
     for folder in ["plain-1", "w6-1", "w6-2"] {
@@ -16,7 +16,7 @@ fn stored(to: &Path) -> PathBuf {
 }
 
 /// Keeps so many lines of a trail, and the beginning of one more.
-fn cut(trail: &Path, lines: usize) {
+pub(super) fn cut(trail: &Path, lines: usize) {
     let text = fs::read_to_string(trail).unwrap();
     let kept: Vec<&str> = text.split_inclusive('\n').take(lines).collect();
     rewrite(trail, format!("{}{{\"step\":\"w6 ti", kept.concat()).as_bytes());
@@ -28,7 +28,7 @@ fn halve(transcript: &Path) {
 }
 
 /// The experiment that the remedy stands beside.
-fn beside(data: &Path) {
+pub(super) fn beside(data: &Path) {
     Run { stream: stream(30), ..Run::default() }.write(data, "classic.jsonl");
     Run { arm: "w4", width: 4, stream: stream(30), ..Run::default() }.write(data, "w4.jsonl");
 }

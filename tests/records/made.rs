@@ -55,6 +55,40 @@ fn a_changed_digit_makes_the_check_fail_and_names_the_file() {
 }
 
 #[test]
+fn what_an_author_says_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    Run { stream: stream(12), ..Run::default() }.write(&data, "classic.jsonl");
+    for flag in ["--setup", "--made-by", "--note", "--title", "--question"] {
+        for (text, why) in [
+            ("", "it is empty"),
+            (" ", "it is empty"),
+            ("a\nb", "give one line"),
+            ("a\u{1b}[1m", "give one line"),
+        ] {
+            let (data, out) = (data.to_str().unwrap(), out.to_str().unwrap());
+            let ran = exactness(["report", data, "--out", out, flag, text]);
+            assert_eq!((ran.code, ran.err.lines().count()), (2, 1), "{flag} {text:?}: {}", ran.err);
+            assert!(ran.err.contains(flag) && ran.err.contains(why), "{flag} {text:?}: {}", ran.err);
+        }
+    }
+    assert!(!out.exists(), "nothing was written");
+}
+
+#[test]
+fn a_check_says_of_which_data_the_record_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, other, out) = ["data", "other", "record"].map(|name| folder.path().join(name)).into();
+    for place in [&data, &other] {
+        Run { stream: stream(12), ..Run::default() }.write(place, "classic.jsonl");
+    }
+    assert_eq!(report(&data, &out).code, 0);
+    let ran = exactness([Path::new("report"), &other, Path::new("--check"), Path::new("--out"), &out]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.contains("it is made of ../data, and ../other was named"), "{}", ran.out);
+}
+
+#[test]
 fn a_changed_added_or_missing_file_of_the_record_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let (data, out) = (folder.path().join("data"), folder.path().join("record"));

@@ -1,13 +1,18 @@
 //! Records: the same data gives the same bytes, every number agrees with a count that is not ours, and nothing that a
 //! file from elsewhere says can leave its place.
 
+mod beheaded;
 mod cause;
 mod committed;
 mod damaged;
 mod hostile;
 mod interrupted;
+mod limits;
 mod made;
+mod nouns;
 mod numbers;
+mod placed;
+mod planted;
 mod remedied;
 
 use crate::kit::{Ran, exactness};

@@ -96,6 +96,29 @@ fn routes_of_plain_decoding_stand_wherever_the_setting_does() {
     assert!(csv.contains(&format!("\"width 6, both sides ({setting})\",run: verdict,identical\n")), "{csv}");
 }
 
+/// Rows of the run may all be equal where the probe, which is of other tokens, found a state that is not.
+#[test]
+fn a_setting_that_is_inexact_says_what_parts() {
+    let state = serde_json::json!({"what": "state", "part": "layer.3.keys"});
+    let cases: [(Value, Value, Value, &str); 4] = [
+        (serde_json::json!([0, 256]), Value::Null, state.clone(), "state layer.3.keys ≠ in the probe"),
+        (serde_json::json!([0, 0]), Value::Null, state.clone(), "state layer.3.keys ≠ in the probe"),
+        (serde_json::json!([0, 256]), serde_json::json!([3, 18]), state.clone(), "3 of 18 states ≠"),
+        (serde_json::json!([1, 256]), serde_json::json!([3, 18]), state, "1 of 256 rows ≠"),
+    ];
+    for (rows, states, place, says) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let ran = changed(folder.path(), |remedy| {
+            let requested = &mut remedy["widths"][0]["requested"];
+            (requested["run"]["rows"], requested["run"]["states"]) = (rows, states);
+            requested["probed"]["outcome"]["first"]["place"] = place;
+        });
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let page = read(&folder.path().join("record"), "report.md");
+        assert!(page.contains(&format!("\n| inexact | no: {says} |")), "{says}: {page}");
+    }
+}
+
 #[test]
 fn how_a_remedy_ended_is_the_title() {
     for (ending, code) in

@@ -53,7 +53,10 @@ fn other_files_are_refused() {
     }
     let broken = format!("{text}{{\"cell\":\n");
     let says = Journal::parse(broken.as_bytes()).unwrap_err().to_string();
-    assert!(says.starts_with("line 2: "), "{says}");
+    assert_eq!(says, "line 2: EOF while parsing a value", "one line number, the file's");
+    let broken = format!("{text}{{\"cell\":x}}\n");
+    let says = Journal::parse(broken.as_bytes()).unwrap_err().to_string();
+    assert_eq!(says, "line 2: expected value at column 9");
     let entry = |length, width| Entry {
         cell: Cell { length, seed: 1 },
         seconds: 0.0,

@@ -26,7 +26,7 @@ pub fn order(all: &Gathered) -> Section {
         blocks.push(Block::named(table));
     }
     if blocks.is_empty() {
-        blocks.push(Block::absent("arms: no transcript is among the inputs (exactness run-arm)"));
+        blocks.push(Block::absent(format!("arms: {} (exactness run-arm)", all.no_arm())));
     }
     Section::new("arms", "Arms, in the order in which they ran", blocks)
 }
@@ -69,9 +69,10 @@ pub fn verdicts(all: &Gathered) -> Section {
         blocks.extend(findings(&one.result));
     }
     if blocks.is_empty() {
-        blocks.push(Block::absent(
-            "verdicts of arms: no transcript and no stored comparison is among the inputs (exactness compare --format json)",
-        ));
+        blocks.push(Block::absent(format!(
+            "verdicts of arms: {}, and no stored comparison is there (exactness compare --format json)",
+            all.no_arm()
+        )));
     }
     Section::new("verdicts", "Verdicts", blocks)
 }

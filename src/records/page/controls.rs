@@ -4,7 +4,8 @@
 use super::document::{Block, Section};
 use crate::records::experiment::{Experiment, Run};
 use crate::records::gather::Gathered;
-use crate::results::Table;
+use crate::records::planted;
+use crate::results::{Table, part_of};
 use std::collections::BTreeMap;
 
 /// The section.
@@ -15,8 +16,9 @@ pub fn section(all: &Gathered) -> Section {
     for one in &all.parities {
         blocks.push(match one.result.controls {
             Some((seen, of)) => Block::text(format!(
-                "Op parity ({}): the planted fault of one step was found in {seen} of {of} runs.",
-                one.file
+                "Op parity ({}): the planted fault of one step was found in {}.",
+                one.file,
+                part_of(seen, of, "run")
             )),
             None => Block::missing(format!(
                 "op parity's control: {} is CSV, which does not carry it; --out FILE.json does",
@@ -29,7 +31,7 @@ pub fn section(all: &Gathered) -> Section {
     }
     blocks.extend(plants(all));
     if blocks.is_empty() {
-        blocks.push(Block::absent("null arms: no transcript is among the inputs (exactness run-arm)"));
+        blocks.push(Block::absent(format!("null arms: {} (exactness run-arm)", all.no_arm())));
     }
     Section::new("controls", "Controls", blocks)
 }
@@ -97,7 +99,7 @@ fn observer(all: &Gathered) -> Vec<Block> {
 /// Everything in a header that decides which tokens come out.
 fn what_is_decoded(run: &Run) -> String {
     let header = &run.header;
-    let plants = header.command.as_deref().map(planted);
+    let plants = planted::of(header);
     format!(
         "{:?}",
         (
@@ -110,7 +112,7 @@ fn what_is_decoded(run: &Run) -> String {
 /// Faults that were put in on purpose stand before anything that they explain.
 fn plants(all: &Gathered) -> Option<Block> {
     let runs = all.experiments.iter().flat_map(|one| &one.runs);
-    let runs = runs.map(|run| (&run.file, planted(run.header.command.as_deref().unwrap_or_default())));
+    let runs = runs.map(|run| (&run.file, planted::of(&run.header)));
     let sweeps = all.sweeps.iter().map(|one| (&one.file, one.result.header.definition.plants.clone()));
     let bisects = all.bisects.iter().map(|one| (&one.file, one.result.question.planted.clone()));
     let remedies = all.remedies.iter().map(|one| (&one.file, one.result.planted.clone()));
@@ -121,29 +123,4 @@ fn plants(all: &Gathered) -> Option<Block> {
         .map(|(file, plants)| format!("{file}: a fault was planted on purpose: {}.", plants.join("; ")))
         .collect();
     (!items.is_empty()).then_some(Block::List { items })
-}
-
-/// The faults that a command line plants.
-fn planted(command: &[String]) -> Vec<String> {
-    let mut plants = Vec::new();
-    for (index, word) in command.iter().enumerate() {
-        if let Some(plant) = word.strip_prefix("--plant=") {
-            plants.push(plant.to_owned());
-        } else if word == "--plant" {
-            plants.extend(command.get(index + 1).cloned());
-        }
-    }
-    plants
-}
-
-#[cfg(test)]
-mod tests {
-    use super::planted;
-
-    #[test]
-    fn plants_are_read_off_the_command_line() {
-        let words: Vec<String> =
-            ["exactness", "run-arm", "--plant", "op=o_proj", "--plant=op=rope"].map(str::to_owned).to_vec();
-        assert_eq!(planted(&words), ["op=o_proj", "op=rope"]);
-    }
 }

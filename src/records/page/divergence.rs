@@ -6,8 +6,8 @@ use crate::records::explore;
 use crate::records::gather::{BEHIND, Gathered};
 use crate::records::pictures::{flip, rounds, rows};
 use crate::records::timeline::Timeline;
-use crate::results::Table;
 use crate::results::stored::{Arm, Judgement, Pairing};
+use crate::results::{Table, agreed, counted, part_of};
 
 /// Rounds of the picture that is a file of its own.
 const ROUNDS: usize = 42;
@@ -45,7 +45,8 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
             "a comparison with plain decoding, and the judging of flips: nothing was compared (exactness compare)",
         ),
         (_, true) => Block::text(format!(
-            "None of {compared} compared sequences parts, neither in its text nor in a recorded row or state."
+            "None of {} parts, neither in its text nor in a recorded row or state.",
+            counted(compared, "compared sequence")
         )),
         _ => Block::named(table),
     });
@@ -119,13 +120,13 @@ pub fn timeline(all: &Gathered, document: &mut Document) -> Section {
     // What parted is shown first; of the others the widest blocks show most.
     all_arms.sort_by_key(|one| (one.flip.is_none(), std::cmp::Reverse(widest(one))));
     let Some(shown) = all_arms.first() else {
-        let says = "rounds: no transcript of a speculative arm with rounds is among the inputs";
+        let says = format!("rounds: {}", all.no_rounds());
         return Section::new("rounds", "Rounds", vec![Block::absent(says)]);
     };
     let window = rounds::Window::of(shown, ROUNDS);
     let canvas = rounds::draw(shown, "rounds", window);
     let explored = explore::rounds(shown, window);
-    let told = format!("{} of {} rounds of {}.", window.rounds, shown.rounds, shown.file);
+    let told = format!("{} of {}.", part_of(window.rounds, shown.rounds, "round"), shown.file);
     let blocks = vec![document.picture(canvas, Some(explored)), Block::text(told)];
     Section::new("rounds", "Rounds", blocks)
 }
@@ -196,10 +197,14 @@ fn drift((arm, sequence, pairing): (&Arm, i64, &Pairing)) -> Option<String> {
         format!(", {} of them by one quantum of {quantum}", drift.by_one_quantum)
     });
     let at: Vec<String> = drift.indices.iter().map(ToString::to_string).collect();
-    let at = if at.is_empty() { String::new() } else { format!(", at tokens {}", at.join(", ")) };
+    let tokens = agreed(at.len(), "token", "tokens");
+    let at = if at.is_empty() { String::new() } else { format!(", at {tokens} {}", at.join(", ")) };
     Some(format!(
-        "{}, sequence {sequence}: of {} reported log-probabilities before the first difference {} differ{by}{at}.",
-        arm.file, drift.compared, drift.differing
+        "{}, sequence {sequence}: of {} before the first difference {} {}{by}{at}.",
+        arm.file,
+        counted(drift.compared, "reported log-probability"),
+        drift.differing,
+        agreed(drift.differing, "differs", "differ")
     ))
 }
 

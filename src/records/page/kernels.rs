@@ -5,9 +5,9 @@ use crate::records::explore;
 use crate::records::gather::Gathered;
 use crate::records::parity::COLUMNS;
 use crate::records::pictures::{parity, sweep};
-use crate::results::Table;
 use crate::results::probe::Outcome;
 use crate::results::sweep::Reading;
+use crate::results::{Table, counted};
 
 /// Op parity.
 #[must_use]
@@ -20,9 +20,9 @@ pub fn operations(all: &Gathered, document: &mut Document) -> Section {
         let [agrees, later, surprise, unknown] =
             ["agrees", "later", "surprise", "unknown"].map(|word| one.result.count(word));
         blocks.push(Block::text(format!(
-            "{} operations{of}: {agrees} as predicted, {later} with other bytes from more rows on than the kernel's \
+            "{}{of}: {agrees} as predicted, {later} with other bytes from more rows on than the kernel's \
              change or not at all, {surprise} contradicted, {unknown} without a prediction.",
-            one.result.lines.len()
+            counted(one.result.lines.len(), "operation")
         )));
         let mut table = COLUMNS.iter().fold(Table::new(), |table, name| table.text(name));
         one.result.lines.iter().for_each(|line| table.row(line.cells.iter().cloned()));
@@ -67,7 +67,9 @@ pub fn probes(all: &Gathered) -> Section {
             let positions =
                 line.probed.covered.map_or_else(|| "–".to_owned(), |(from, to)| format!("{from}–{to}"));
             let (word, what) = match &line.probed.outcome {
-                Outcome::Equal { inputs, rows, .. } => ("equal", format!("{rows} rows of {inputs} inputs")),
+                Outcome::Equal { inputs, rows, .. } => {
+                    ("equal", format!("{} of {}", counted(*rows, "row"), counted(*inputs, "input")))
+                }
                 Outcome::Differs { seed, first } => ("differs", format!("input {seed}: {first}")),
                 Outcome::NotRun { reason } => ("not run", reason.to_string()),
             };

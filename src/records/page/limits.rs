@@ -1,7 +1,9 @@
 //! What the record cannot show: laws that could not be asked, bytes that were not kept, and what its author adds.
 
 use super::document::{Block, Section};
+use crate::records::experiment::{Experiment, Run};
 use crate::records::gather::Gathered;
+use crate::results::stored::Arm;
 use std::collections::BTreeMap;
 
 /// The section; `notes` are the author's.
@@ -21,7 +23,7 @@ pub fn section(all: &Gathered, notes: &[String]) -> Section {
 
 /// Without kept bytes a row can be called different, and not how far.
 fn bytes_not_kept(all: &Gathered) -> Vec<String> {
-    let lacks = |one: &&crate::records::experiment::Experiment| one.runs.iter().all(|run| !run.keeps_bytes);
+    let lacks = |one: &&Experiment| one.runs.iter().all(|run| !run.keeps_bytes);
     let folders: Vec<&str> = all.experiments.iter().filter(lacks).map(|one| one.folder.as_str()).collect();
     if folders.is_empty() {
         return Vec::new();
@@ -32,22 +34,61 @@ fn bytes_not_kept(all: &Gathered) -> Vec<String> {
     )]
 }
 
-/// Laws that could not be judged somewhere, by what was missing.
+/// Laws that could not be judged, by what was missing, each with the files in which that is so: in the others it was.
 fn lacking(all: &Gathered) -> Vec<String> {
-    let mut wanted: BTreeMap<String, (Vec<&str>, usize)> = BTreeMap::new();
+    let mut wanted: BTreeMap<String, Vec<(&str, Vec<&str>)>> = BTreeMap::new();
     for arm in all.experiments.iter().flat_map(|one| &one.judgement.arms) {
         for lack in &arm.not_checkable {
-            let (laws, times) = wanted.entry(lack.missing.join(" or ")).or_default();
-            if !laws.contains(&lack.law.as_str()) {
-                laws.push(&lack.law);
+            let laws = wanted.entry(lack.missing.join(" or ")).or_default();
+            match laws.iter_mut().find(|(law, _)| *law == lack.law) {
+                Some((_, files)) => files.push(&arm.file),
+                None => laws.push((&lack.law, vec![&arm.file])),
             }
-            *times += 1;
         }
     }
-    let sentence = |(keys, (laws, _)): (String, (Vec<&str>, usize))| {
-        format!("Not checkable somewhere for want of {keys}: {}.", laws.join(", "))
+    let sentence = |(keys, laws): (String, Vec<(&str, Vec<&str>)>)| {
+        let told: Vec<String> = alike(laws)
+            .into_iter()
+            .map(|(laws, files)| format!("{} ({})", laws.join(", "), whose(all, &files)))
+            .collect();
+        format!("Not checkable for want of {keys}: {}.", told.join("; "))
     };
     wanted.into_iter().map(sentence).collect()
+}
+
+/// Laws that could not be judged in the same files.
+fn alike<'a>(laws: Vec<(&'a str, Vec<&'a str>)>) -> Vec<(Vec<&'a str>, Vec<&'a str>)> {
+    let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for (law, files) in laws {
+        match groups.iter_mut().find(|(_, known)| *known == files) {
+            Some((laws, _)) => laws.push(law),
+            None => groups.push((vec![law], files)),
+        }
+    }
+    groups
+}
+
+/// `all files`, or folder by folder `all of data/a` and the labels of the others.
+fn whose(all: &Gathered, files: &[&str]) -> String {
+    let has = |arm: &&Arm| files.contains(&arm.file.as_str());
+    let arms = |one: &Experiment| one.judgement.arms.iter().filter(has).count();
+    if all.experiments.iter().all(|one| arms(one) == one.judgement.arms.len()) {
+        return "all files".to_owned();
+    }
+    let told = all.experiments.iter().filter(|one| arms(one) > 0).map(|one| {
+        if arms(one) == one.judgement.arms.len() {
+            return format!("all of {}", one.folder);
+        }
+        let labels: Vec<String> = one.judgement.arms.iter().filter(has).map(|arm| label(one, arm)).collect();
+        format!("{} in {}", labels.join(", "), one.folder)
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// An arm's label with its repeat; a file without a header has its name alone.
+fn label(one: &Experiment, arm: &Arm) -> String {
+    let run = one.runs.iter().find(|run| run.file == arm.file);
+    run.map_or_else(|| arm.file.clone(), Run::label)
 }
 
 /// Equal bytes speak of what was drawn.

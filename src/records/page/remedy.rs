@@ -4,13 +4,13 @@
 
 use super::document::Block;
 use crate::records::gather::{From, Gathered};
-use crate::results::Table;
 use crate::results::remedy::{Remedy, WidthRemedy, or_defaults};
+use crate::results::{Table, agreed};
 
 /// The blocks of all remedies.
 #[must_use]
 pub fn blocks(all: &Gathered) -> Vec<Block> {
-    if all.remedies.is_empty() && !all.interrupted.is_empty() {
+    if all.remedies.is_empty() && !(all.interrupted.is_empty() && all.unreadable.is_empty()) {
         return Vec::new();
     }
     if all.remedies.is_empty() {
@@ -25,8 +25,8 @@ fn one(remedy: &From<Remedy>) -> Vec<Block> {
     let list: Vec<String> = widths.iter().map(|one| one.width.to_string()).collect();
     let routes = or_defaults(requested);
     let faults = if planted.is_empty() { String::new() } else { format!(", planted {}", planted.join("; ")) };
-    let plural = if list.len() == 1 { "" } else { "s" };
-    let asked = format!("Asked: {model}, width{plural} {}, under {routes}{faults}.", list.join(", "));
+    let of = agreed(list.len(), "width", "widths");
+    let asked = format!("Asked: {model}, {of} {}, under {routes}{faults}.", list.join(", "));
     let mut blocks = vec![
         Block::Heading { text: format!("The cheapest exact setting ({})", remedy.file) },
         Block::List {
@@ -68,7 +68,8 @@ fn extent(one: &WidthRemedy) -> Vec<String> {
     let seeds: Vec<String> = proof.probed.seeds.iter().map(ToString::to_string).collect();
     let covered = proof.probed.covered.map(|(from, to)| {
         format!(
-            "The probes speak of positions {from}..{to} and inputs {}, and of no others.",
+            "The probes speak of positions {from}..{to} and {} {}, and of no others.",
+            agreed(seeds.len(), "input", "inputs"),
             seeds.join(", ")
         )
     });

@@ -4,6 +4,7 @@ use super::document::{Block, Section};
 use crate::records::experiment::Experiment;
 use crate::records::gather::Gathered;
 use crate::results::stored::Arm;
+use crate::results::{agreed, counted};
 
 /// The most readings of one experiment.
 const MOST_READINGS: usize = 12;
@@ -48,8 +49,12 @@ fn of(one: &Experiment) -> Vec<String> {
     if rounds > 0 {
         let laws = bookkept.iter().map(|arm| arm.checked.len()).min().unwrap_or(0);
         items.push(format!(
-            "{folder}: bookkeeping: {rounds} rounds of {} keep the laws of accepting, emitting and rewinding ({laws} laws or more were checkable).",
-            names(&bookkept)
+            "{folder}: bookkeeping: {} of {} {} the laws of accepting, emitting and rewinding ({} or more {} checkable).",
+            counted(rounds, "round"),
+            names(&bookkept),
+            agreed(rounds, "keeps", "keep"),
+            counted(laws, "law"),
+            agreed(laws, "was", "were")
         ));
     }
     let entering = |differs: bool| -> usize {
@@ -59,8 +64,12 @@ fn of(one: &Experiment) -> Vec<String> {
     };
     if entering(false) > 0 && entering(true) == 0 {
         items.push(format!(
-            "{folder}: the state that enters round 0: equal digests in all {} compared sequences.",
-            entering(false)
+            "{folder}: the state that enters round 0: equal digests in {}.",
+            agreed(
+                entering(false),
+                "the one compared sequence".to_owned(),
+                format!("all {} compared sequences", entering(false))
+            )
         ));
     }
     let exact: Vec<&Arm> = one.judgement.arms.iter().filter(|arm| is_exact(arm)).collect();

@@ -3,9 +3,9 @@
 use super::document::{Block, Document, Section};
 use crate::records::gather::{From, Gathered};
 use crate::records::pictures::speed as picture;
-use crate::results::Table;
 use crate::results::bench::{ArmSpeed, Speed, restless};
 use crate::results::stored::Bench;
+use crate::results::{Table, counted};
 
 /// The section.
 #[must_use]
@@ -72,9 +72,9 @@ fn sentence(bench: &Bench) -> String {
         ""
     };
     format!(
-        "Brackets: plain decoding ran {} times, before and after the arms. Its spread, the resolution floor, is {:.1} %; its last \
+        "Brackets: plain decoding ran {}, before and after the arms. Its spread, the resolution floor, is {:.1} %; its last \
          runs against its first: {:+.1} %. A smaller difference than the floor is unresolved. The verdict is about the text.{told}",
-        bench.classic.tokens_per_second.len(),
+        counted(bench.classic.tokens_per_second.len(), "time"),
         bench.floor * 100.0,
         bench.drift * 100.0
     )

@@ -4,8 +4,8 @@ use crate::algebra::Verdict;
 use crate::algebra::outcome::weight;
 use crate::algebra::states::StatesCompared;
 use crate::records::gather::Gathered;
-use crate::results::Word;
 use crate::results::sweep::Reading;
+use crate::results::{Word, agreed, counted, part_of};
 
 /// What one input says.
 #[derive(Debug, Clone)]
@@ -50,18 +50,20 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
         found.push(Ending::of_verdict(&one.file, one.result.verdict, extent(&one.result)));
     }
     for one in &all.benches {
-        let extent = format!("{} widths timed", one.result.arms.len());
+        let extent = format!("{} timed", counted(one.result.arms.len(), "width"));
         found.push(Ending::of_verdict(&one.file, one.result.verdict, extent));
     }
     for one in &all.sweeps {
         let reading = Reading::new(&one.result);
-        let extent = format!("{} cells of a sweep", one.result.cells().len());
+        let extent = format!("{} of a sweep", counted(one.result.cells().len(), "cell"));
         found.push(Ending::of_word(&one.file, reading.verdict, extent));
     }
     found.extend(all.parities.iter().map(|one| {
         let parted = one.result.lines.iter().filter(|line| line.parts_at().is_some()).count();
         let told = if parted > 0 { Word::Differs } else { Word::Identical };
-        let extent = format!("{parted} of {} operations part", one.result.lines.len());
+        let all = one.result.lines.len();
+        let verb = agreed(parted, "parts", "part");
+        let extent = format!("{} {verb}", part_of(parted, all, "operation"));
         let word =
             one.result.verdict.unwrap_or(if one.result.lines.is_empty() { Word::NotRun } else { told });
         Ending::of_word(&one.file, word, extent)
@@ -77,7 +79,7 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
             "differs" => 11,
             _ => 20,
         };
-        let extent = format!("{} widths probed", one.result.widths.len());
+        let extent = format!("{} probed", counted(one.result.widths.len(), "width"));
         Ending { of: one.file.clone(), word: one.result.verdict.clone(), extent, weight }
     }));
     found.extend(all.remedies.iter().map(|one| {
@@ -85,6 +87,11 @@ pub fn endings(all: &Gathered) -> Vec<Ending> {
         Ending { of: one.file.clone(), word, extent: within(&one.result.summary()), weight }
     }));
     found.extend(all.interrupted.iter().map(|one| Ending::of_word(&one.file, Word::NotRun, one.extent())));
+    found.extend(all.unreadable.iter().map(|one| {
+        let (runs, verb) = (counted(one.runs, "transcript"), agreed(one.runs, "is", "are"));
+        let extent = format!("a remedy whose trail cannot be read; {runs} beside it {verb} not judged");
+        Ending::of_word(&one.file, Word::NotRun, extent)
+    }));
     found
 }
 
@@ -113,29 +120,29 @@ fn extent(judgement: &crate::results::stored::Judgement) -> String {
     let tokens = total(pairings().map(|pairing| pairing.past_prompt));
     let (compared, differ) =
         (total(rows().map(|rows| rows.rows)), total(rows().map(|rows| rows.bytes_differ)));
-    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let states = || pairings().filter_map(|pairing| pairing.states.as_ref());
     let kept = match total(states().map(|states| states.states)) {
         0 => String::new(),
         kept => format!(
             "; {} compared after rounds, {} with other bytes",
-            many(kept, "state"),
+            counted(kept, "state"),
             total(states().map(StatesCompared::differ))
         ),
     };
     if pairings().count() == 0 && judgement.arms.iter().all(|arm| arm.compared.rounds == 0) {
         return format!(
             "{} of plain decoding alone, held against each other",
-            many(judgement.arms.len(), "run")
+            counted(judgement.arms.len(), "run")
         );
     }
     let rounds = judgement.arms.iter().fold(0, |sum: u64, arm| sum.saturating_add(arm.compared.rounds));
     format!(
-        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes{kept}; {rounds} rounds judged",
-        many(judgement.arms.len(), "run"),
-        many(pairings().count(), "sequence"),
-        many(tokens, "token"),
-        many(compared, "row"),
+        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes{kept}; {} judged",
+        counted(judgement.arms.len(), "run"),
+        counted(pairings().count(), "sequence"),
+        counted(tokens, "token"),
+        counted(compared, "row"),
+        counted(rounds, "round"),
     )
 }
 

@@ -2,6 +2,7 @@
 
 use super::grid::{Grid, GridLine, Level, Stretch};
 use crate::results::bisect::{Bisected, HeatRow};
+use crate::results::{agreed, counted, part_of};
 
 /// The most rows; the first ones are those around the place where it begins.
 const MOST_ROWS: usize = 40;
@@ -55,7 +56,11 @@ fn stretches(row: &HeatRow, layers: usize, named: Option<usize>) -> Vec<Stretch>
             from: column,
             to: column,
             level: if place { Level::Choice } else { level(differing, bytes) },
-            says: format!("{what}: {differing} of {bytes} bytes differ{mark}"),
+            says: format!(
+                "{what}: {} {}{mark}",
+                part_of(differing, bytes, "byte"),
+                agreed(differing, "differs", "differ")
+            ),
         }
     });
     cells.collect()
@@ -91,7 +96,10 @@ fn alt(bisected: &Bisected, layers: usize, shown: usize) -> String {
     let all = bisected.heat.len();
     let cut = if shown < all { format!(" {shown} rows are drawn.") } else { String::new() };
     format!(
-        "A line for each of {all} kept rows, a column for each of {layers} layers: in {differing} rows some layer differs.{place}{cut}"
+        "A line for each of {}, a column for each of {}: in {} some layer differs.{place}{cut}",
+        counted(all, "kept row"),
+        counted(layers, "layer"),
+        counted(differing, "row")
     )
 }
 

@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Canvas, fitted, margin};
 use super::grid::count;
 use crate::records::parity::{ParityLine, ParityResult};
+use crate::results::{agreed, counted};
 
 /// The least margin of names.
 const LEFT: f64 = 300.0;
@@ -108,11 +109,16 @@ fn legend(canvas: &mut Canvas) {
 fn alt(all: &[&ParityLine], shown: usize) -> String {
     let parted: Vec<u32> = all.iter().filter_map(|line| line.parts_at()).collect();
     let surprises = all.iter().filter(|line| line.cell("and") == "surprise").count();
-    let lowest = parted.iter().min().map_or_else(String::new, |rows| format!(", the first at {rows} rows"));
+    let lowest = parted
+        .iter()
+        .min()
+        .map_or_else(String::new, |rows| format!(", the first at {}", counted(*rows, "row")));
     let cut = if shown < all.len() { format!(" {shown} are drawn.") } else { String::new() };
     format!(
-        "{} operations: {} part{lowest}; {surprises} are other than predicted.{cut}",
-        all.len(),
-        parted.len()
+        "{}: {} {}{lowest}; {surprises} {} other than predicted.{cut}",
+        counted(all.len(), "operation"),
+        parted.len(),
+        agreed(parted.len(), "parts", "part"),
+        agreed(surprises, "is", "are")
     )
 }

@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Canvas};
 use super::grid::{Geometry, count};
 use crate::records::timeline::{Beat, Timeline};
+use crate::results::{counted, part_of};
 
 const LEFT: f64 = 62.0;
 const TOP: f64 = 70.0;
@@ -152,8 +153,12 @@ fn alt(timeline: &Timeline, window: Window) -> String {
         },
     );
     format!(
-        "{} of {} rounds of {}, sequence {}: {proposed} proposals, {accepted} accepted, {rewinds} rewinds.{flip}",
-        window.rounds, timeline.rounds, timeline.arm, timeline.sequence
+        "{} of {}, sequence {}: {}, {accepted} accepted, {}.{flip}",
+        part_of(window.rounds, timeline.rounds, "round"),
+        timeline.arm,
+        timeline.sequence,
+        counted(proposed, "proposal"),
+        counted(rewinds, "rewind")
     )
 }
 

@@ -3,6 +3,7 @@
 use super::grid::{Grid, GridLine, Level, Stretch};
 use crate::records::experiment::Experiment;
 use crate::records::marks::{Mark, RowLine};
+use crate::results::{counted, part_of};
 
 /// The most lines; a picture of more cannot be read, and the counts of all stand in the data.
 const MOST_LINES: usize = 40;
@@ -69,8 +70,9 @@ fn alt(all: &[(&str, &RowLine)], shown: usize) -> String {
     let cut = if shown < all.len() { format!(" {shown} lines are drawn.") } else { String::new() };
     format!(
         "A line for each sequence of each arm ({} in all), a column for each token. In {differing} of them some row has \
-         other bytes: {bytes} of {known} rows, {choice} of those with another choice.{cut}",
-        all.len()
+         other bytes: {}, {choice} of those with another choice.{cut}",
+        all.len(),
+        part_of(bytes, known, "row")
     )
 }
 
@@ -137,14 +139,13 @@ impl Counts {
     fn says(&self, first: usize, last: usize) -> String {
         let place = if first == last { format!("token {first}") } else { format!("tokens {first}–{last}") };
         let Self { known, bytes, choice } = self;
-        let row = |count: usize| if count == 1 { "row" } else { "rows" };
         match (known, bytes, choice) {
             (0, ..) => format!("{place}: no row is known on both sides"),
-            (_, 0, _) => format!("{place}: {known} {} equal", row(*known)),
-            (_, _, 0) => format!("{place}: {bytes} of {known} {} with other bytes", row(*known)),
+            (_, 0, _) => format!("{place}: {} equal", counted(*known, "row")),
+            (_, _, 0) => format!("{place}: {} with other bytes", part_of(bytes, *known, "row")),
             _ => format!(
-                "{place}: {bytes} of {known} {} with other bytes, {choice} with another choice",
-                row(*known)
+                "{place}: {} with other bytes, {choice} with another choice",
+                part_of(bytes, *known, "row")
             ),
         }
     }

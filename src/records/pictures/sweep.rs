@@ -2,6 +2,7 @@
 
 use super::grid::{Grid, GridLine, Level, Stretch};
 use crate::results::sweep::{Cell, End, Journal, Outcome};
+use crate::results::{agreed, counted};
 
 /// The most columns.
 const MOST_COLUMNS: usize = 120;
@@ -36,7 +37,8 @@ pub fn grid(journal: &Journal) -> Option<Grid> {
         name: "sweep",
         title: "Blocks against single rows by prompt length".to_owned(),
         alt: format!(
-            "A line a width, a column a prompt length and seed: {equal} comparisons equal, {differs} different, {} not made.{cut}",
+            "A line a width, a column a prompt length and seed: {} equal, {differs} different, {} not made.{cut}",
+            counted(equal, "comparison"),
             count(|level| *level == Level::Unknown)
         ),
         across: "prompt length, seeds side by side".to_owned(),
@@ -63,7 +65,8 @@ fn stretch(journal: &Journal, cell: Cell, (column, index): (usize, usize)) -> St
                 (Level::Equal, format!("equal at positions {first}–{last}"))
             }
             Some(Outcome::Differs { position, bytes, .. }) => {
-                (Level::Differs(4), format!("{bytes} bytes differ at position {position}"))
+                let verb = agreed(*bytes, "differs", "differ");
+                (Level::Differs(4), format!("{} {verb} at position {position}", counted(*bytes, "byte")))
             }
             Some(Outcome::NotRun { reason }) => (Level::Unknown, format!("not run: {reason}")),
             None => (Level::Unknown, "not run".to_owned()),

@@ -1,5 +1,6 @@
 //! The heat map of a bisect: how much of each layer's output differs on each row, for the terminal.
 
+use crate::results::counted;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -47,7 +48,8 @@ pub fn heat_map(rows: &[HeatRow], width: usize) -> String {
         let _ = writeln!(text, " {:>5} {:>3} {:>8} {cells}  {logits}", row.round, row.row, row.position);
     }
     if rows.len() > MOST_ROWS {
-        let _ = writeln!(text, " … and {} rows after them", rows.len() - MOST_ROWS);
+        let more = counted(rows.len() - MOST_ROWS, "row");
+        let _ = writeln!(text, " … and {more} after them");
     }
     let several = if each > 1 { format!(", a column is the worst of {each} layers") } else { String::new() };
     let _ = write!(

@@ -101,14 +101,14 @@ impl Kernels {
 
 /// What was launched, without shapes; equal neighbours are counted.
 pub(super) fn names(launches: &[Launch]) -> String {
-    counted(launches.iter().map(Launch::word))
+    in_runs(launches.iter().map(Launch::word))
 }
 
 fn row(launches: &[Launch]) -> String {
-    counted(launches.iter().map(Launch::says))
+    in_runs(launches.iter().map(Launch::says))
 }
 
-fn counted(all: impl Iterator<Item = String>) -> String {
+fn in_runs(all: impl Iterator<Item = String>) -> String {
     let mut names: Vec<(String, usize)> = Vec::new();
     for says in all {
         match names.last_mut() {

@@ -4,6 +4,7 @@ mod answers;
 mod bisected;
 mod heat;
 mod kernels;
+mod says;
 mod shown;
 mod sound;
 mod trail;

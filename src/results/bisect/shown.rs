@@ -1,10 +1,10 @@
 //! A bisect as people read it: tables, sentences, the verdict, and a block to paste.
 
-use super::answers::{Amplitude, Argument, Confirmation, Handled, Operation, RewindAnswer, StateSeen};
+use super::answers::{Argument, Confirmation, Operation, RewindAnswer};
 use super::bisected::{Bisected, Class};
 use super::kernels::names;
 use super::{Kernels, Launch, Measured};
-use crate::results::{Table, quoted};
+use crate::results::{Table, agreed, counted, part_of, quoted};
 
 impl Bisected {
     /// Several patterns or prompts, one row each.
@@ -122,10 +122,10 @@ impl Bisected {
         let planted: Vec<String> =
             question.planted.iter().map(|plant| format!(", planted {plant}")).collect();
         format!(
-            "{}, {} ids, {} tokens, widest block {}, routes {}{}",
+            "{}, {}, {}, widest block {}, routes {}{}",
             question.rounds,
-            question.prompt,
-            question.tokens,
+            counted(question.prompt, "id"),
+            counted(question.tokens, "token"),
             question.width,
             question.routes,
             planted.concat()
@@ -154,20 +154,27 @@ impl Bisected {
         let rows = &self.rows;
         let (count, all) = (rows.differing.len(), rows.rows);
         says.push(match rows.differing.first() {
-            None => format!("All {all} kept rows are equal ({} bytes).", rows.bytes),
+            None if all == 1 => format!("The one kept row is equal ({}).", counted(rows.bytes, "byte")),
+            None => format!("All {all} kept rows are equal ({}).", counted(rows.bytes, "byte")),
             Some(row) => {
                 let choice = match row.chosen {
                     (chain, block) if chain == block => format!("both choose {chain}"),
                     (chain, block) => format!("the chain chooses {chain}, the block {block}"),
                 };
                 format!(
-                    "{count} of {all} kept rows differ, the first at round {}, row {}, stream index {}, position {}: \
-                     {} of {} bytes; {choice}.",
-                    row.round, row.row, row.index, row.position, row.differing, row.bytes
+                    "{} {}, the first at round {}, row {}, stream index {}, position {}: {}; {choice}.",
+                    part_of(count, all, "kept row"),
+                    agreed(count, "differs", "differ"),
+                    row.round,
+                    row.row,
+                    row.index,
+                    row.position,
+                    part_of(row.differing, row.bytes, "byte")
                 )
             }
         });
         says.push(match &rows.state {
+            None if rows.states == 1 => "The one state that the rewinds left is equal.".to_owned(),
             None => format!("All {} states that the rewinds left are equal.", rows.states),
             Some(state) => format!("The first state that differs: {}.", state.says()),
         });
@@ -215,8 +222,10 @@ impl Bisected {
         if let Some(sources) = &self.sources {
             says.push(match (&sources.identical, &sources.rest) {
                 (Some((rows, states)), _) => format!(
-                    "With {} treated, block and chain are identical: {rows} rows, {states} states.",
-                    counted(sources.sources.len() as u64, "source")
+                    "With {} treated, block and chain are identical: {}, {}.",
+                    counted(sources.sources.len(), "source"),
+                    counted(*rows, "row"),
+                    counted(*states, "state")
                 ),
                 (None, Some(rest)) => format!("With all of these treated they part still: {rest}."),
                 (None, None) => "The treated run was not made.".to_owned(),
@@ -228,8 +237,12 @@ impl Bisected {
                 None => "nothing shorter was found that parts with plain decoding's own tokens".to_owned(),
             };
             says.push(format!(
-                "Reduced from {} ids and {} tokens to {} and {} ({} runs): {found}.",
-                reduced.prompt.0, reduced.tokens.0, reduced.prompt.1, reduced.tokens.1, reduced.questions
+                "Reduced from {} and {} to {} and {} ({}): {found}.",
+                counted(reduced.prompt.0, "id"),
+                counted(reduced.tokens.0, "token"),
+                reduced.prompt.1,
+                reduced.tokens.1,
+                counted(reduced.questions, "run")
             ));
         }
         says.extend(self.remarks.iter().cloned());
@@ -253,7 +266,8 @@ impl Bisected {
     #[must_use]
     pub fn summary(&self) -> String {
         let word = self.class.word();
-        let compared = format!("{} rows, {} states", self.compared().0, self.compared().1);
+        let (rows, states) = self.compared();
+        let compared = format!("{}, {}", counted(rows, "row"), counted(states, "state"));
         match self.class {
             Class::Identical => format!("verdict: {word} ({compared} compared)"),
             Class::NotComparable => {
@@ -321,8 +335,12 @@ impl Bisected {
         let row = self.rows.differing.first();
         lines.extend(row.map(|row| {
             format!(
-                "- first row: round {}, row {}, stream index {}, position {}, {} of {} bytes",
-                row.round, row.row, row.index, row.position, row.differing, row.bytes
+                "- first row: round {}, row {}, stream index {}, position {}, {}",
+                row.round,
+                row.row,
+                row.index,
+                row.position,
+                part_of(row.differing, row.bytes, "byte")
             )
         }));
         lines.extend(self.operation.as_ref().map(|one| {
@@ -346,145 +364,8 @@ fn word(differs: bool) -> String {
     if differs { "differs" } else { "equal" }.to_owned()
 }
 
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 fn shape((shape, strides): &(Vec<i32>, Vec<u64>)) -> String {
     let joined = |numbers: Vec<String>| numbers.join("×");
     let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
     format!("{} (strides {})", joined(shape.iter().map(ToString::to_string).collect()), strides.join(", "))
-}
-
-impl StateSeen {
-    /// Where and what, without a full stop.
-    #[must_use]
-    pub fn says(&self) -> String {
-        let after =
-            self.round.map_or_else(|| "after the prompt".to_owned(), |round| format!("after round {round}"));
-        let position = self.position.map(|position| format!(" from position {position}"));
-        let lengths = self
-            .lengths
-            .map(|(chain, block)| format!(", the chain has {chain} positions and the block {block}"));
-        let (differing, all) = self.differing;
-        format!(
-            "{}{} {after} ({differing} of {all} parts{})",
-            self.part,
-            position.unwrap_or_default(),
-            lengths.unwrap_or_default()
-        )
-    }
-}
-
-impl RewindAnswer {
-    fn says(&self) -> String {
-        let (width, kept) = self.rows;
-        let stayed = |what: &str, rows: Option<i64>| rows.map(|rows| format!("{what} keep {rows}"));
-        let state = match (self.recurrent, self.kept_in_state) {
-            (true, None) => Some("recurrent states are of no row of the block".to_owned()),
-            (_, rows) => stayed("recurrent states", rows),
-        };
-        let parts: Vec<String> =
-            stayed("keys and values", self.kept_in_cache).into_iter().chain(state).collect();
-        format!(
-            "Nothing that was computed in round {} differs, and the state left behind does: of {width} rows {kept} should \
-             stay, {}.",
-            self.round,
-            parts.join(", ")
-        )
-    }
-}
-
-impl Operation {
-    fn says(&self, rows: &super::answers::RowWalk) -> Vec<String> {
-        let what = if self.in_state { "the state that it leaves differs" } else { "its output differs" };
-        let mut says = vec![format!(
-            "First with equal inputs: {} at round {}, row {}, position {}; {what} in {}.",
-            self.site,
-            self.round,
-            self.row,
-            self.position,
-            self.amplitude.says()
-        )];
-        let first = rows.differing.first().filter(|row| (row.round, row.row) != (self.round, self.row));
-        says.extend(first.map(|row| {
-            format!(
-                "The first row of logits that differs, round {}, row {}, inherited it: the row at position {} wrote it.",
-                row.round, row.row, self.position
-            )
-        }));
-        let calls = |rows: &[u64]| match rows {
-            [] => "no call".to_owned(),
-            [one] => format!("one call of {}", counted(*one, "row")),
-            [first, ..] => format!("{} of up to {first}", counted(rows.len() as u64, "call")),
-        };
-        says.push(format!(
-            "Routes: chain {} ({}), block {} ({}).",
-            self.routes.0,
-            calls(&self.calls.0),
-            self.routes.1,
-            calls(&self.calls.1)
-        ));
-        says
-    }
-}
-
-impl Amplitude {
-    /// By how much, without a full stop.
-    #[must_use]
-    pub fn says(&self) -> String {
-        let first = self.first.map(|first| format!(", the first at {first}"));
-        let far =
-            (self.max_ulps > 0).then(|| format!(", by at most {} ulp ({:.2e})", self.max_ulps, self.max_abs));
-        format!(
-            "{} of {} bytes, {} of {} numbers{}{}",
-            self.bytes.0,
-            self.bytes.1,
-            self.values.0,
-            self.values.1,
-            first.unwrap_or_default(),
-            far.unwrap_or_default()
-        )
-    }
-}
-
-impl Handled {
-    /// In a few words.
-    #[must_use]
-    pub fn says(&self) -> String {
-        match self {
-            Self::Route { routes } => routes.clone(),
-            Self::Output => "the chain's output".to_owned(),
-            Self::Rewind => "an honest rewind".to_owned(),
-            Self::State => "the chain's state after the prompt".to_owned(),
-        }
-    }
-}
-
-impl Confirmation {
-    /// What was done and what came of it.
-    #[must_use]
-    pub fn says(&self) -> String {
-        let after = self.after.as_ref().map_or_else(
-            || "block and chain are identical".to_owned(),
-            |place| format!("they part at {place}"),
-        );
-        let tried: Vec<String> =
-            self.tried.iter().map(|one| format!(" ({} did not move it)", one.says())).collect();
-        let control = match (&self.control, self.control_moved) {
-            (Some(site), Some(false)) => format!(" The chain's output at {site} instead does not move it."),
-            (Some(site), _) => format!(" But the chain's output at {site} instead moves it, too."),
-            (None, _) => String::new(),
-        };
-        let word = match (self.confirmed(), self.moved) {
-            (true, _) => "Confirmed",
-            (false, true) => "Not confirmed",
-            (false, false) => "Not confirmed: it stays where it is",
-        };
-        format!(
-            "{word}: with {} in the block alone, {after}.{}{control}",
-            self.handled.says(),
-            tried.concat()
-        )
-    }
 }

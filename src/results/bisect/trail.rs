@@ -5,6 +5,7 @@
 //! again with the same question it goes on after the last whole line.
 
 use crate::transcript::digest::sha256;
+use crate::transcript::said::in_line;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,8 +39,15 @@ pub enum TrailError {
     #[error("line {0}: its digest is not that of its answer after the lines before it: the trail was edited")]
     Edited(usize),
     /// The answers of another question.
-    #[error("its {0} is another one, and a trail goes on with its own question only; choose another --out")]
-    Other(&'static str),
+    #[error(
+        "its {part} is another one ({says}), and a trail goes on with its own question only; choose another --out"
+    )]
+    Other {
+        /// The part of what it is about.
+        part: &'static str,
+        /// What differs there.
+        says: String,
+    },
 }
 
 /// What a trail is about: another model, machine or question has another trail.
@@ -61,6 +69,34 @@ pub struct Key {
     pub program: String,
     /// What is asked: every setting that changes an answer.
     pub question: String,
+}
+
+impl Key {
+    /// The weights on both sides. A name says nothing of them.
+    fn weights(&self) -> String {
+        let block = self.block_digest.iter().map(|digest| format!(", blocks with digest {digest}"));
+        format!("digest {}{}", self.digest, block.collect::<String>())
+    }
+}
+
+/// In what two lists of settings differ: `seed 1 there, seed 9 now`.
+fn parting(there: &str, now: &str) -> String {
+    let list = |text: &'_ str| -> Vec<String> { text.split(", ").map(str::to_owned).collect() };
+    let (mut there, mut now) = (list(there), list(now));
+    let start = there.iter().zip(&now).take_while(|(left, right)| left == right).count();
+    there.drain(..start);
+    now.drain(..start);
+    while !there.is_empty() && there.last() == now.last() {
+        there.pop();
+        now.pop();
+    }
+    let pair = |there: &str, now: &str| format!("{there} there, {now} now");
+    if there.len() == now.len() {
+        let other = there.iter().zip(&now).filter(|(left, right)| left != right);
+        return other.map(|(left, right)| pair(left, right)).collect::<Vec<_>>().join("; ");
+    }
+    let said = |parts: &[String]| if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") };
+    pair(&said(&there), &said(&now))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -91,6 +127,9 @@ pub struct Trail {
 }
 
 impl Trail {
+    /// What its file is called.
+    pub const FILE: &str = "trail.jsonl";
+
     /// A trail without answers.
     #[must_use]
     pub fn new(key: Key) -> Self {
@@ -122,7 +161,7 @@ impl Trail {
         let mut trail = Self::new(header(first)?.key);
         for (index, line) in lines.enumerate() {
             let wrong =
-                |error: serde_json::Error| TrailError::Line { line: index + 2, says: error.to_string() };
+                |error: serde_json::Error| TrailError::Line { line: index + 2, says: in_line(&error) };
             let entry: Entry = serde_json::from_slice(line).map_err(wrong)?;
             if entry.sha256 != trail.next(&entry.step, &entry.answer) {
                 return Err(TrailError::Edited(index + 2));
@@ -138,15 +177,17 @@ impl Trail {
     /// # Errors
     /// Naming the first part of the key that differs.
     pub fn check(&self, key: &Key) -> Result<(), TrailError> {
-        let (old, new) = (&self.key, key);
         let parts = [
-            ("model", old.digest == new.digest && old.block_digest == new.block_digest),
-            ("dtype", old.dtype == new.dtype),
-            ("machine", old.machine == new.machine),
-            ("program", old.program == new.program),
-            ("question", old.question == new.question),
+            ("model", Key::weights as fn(&Key) -> String),
+            ("dtype", |key| key.dtype.clone()),
+            ("machine", |key| key.machine.clone()),
+            ("program", |key| key.program.clone()),
+            ("question", |key| key.question.clone()),
         ];
-        parts.into_iter().find(|(_, same)| !same).map_or(Ok(()), |(part, _)| Err(TrailError::Other(part)))
+        let other = parts.into_iter().find(|(_, of)| of(&self.key) != of(key));
+        other.map_or(Ok(()), |(part, of)| {
+            Err(TrailError::Other { part, says: parting(&of(&self.key), &of(key)) })
+        })
     }
 
     /// The answer to a step, where it is known and can be read as `T`.
@@ -199,8 +240,9 @@ fn header(line: &[u8]) -> Result<Header, TrailError> {
     match value["version"].as_u64() {
         Some(0) => Err(TrailError::Zero),
         Some(version) if version > u64::from(VERSION) => Err(TrailError::Newer(version)),
-        _ => serde_json::from_value(value)
-            .map_err(|error| TrailError::Line { line: 1, says: error.to_string() }),
+        _ => {
+            serde_json::from_value(value).map_err(|error| TrailError::Line { line: 1, says: in_line(&error) })
+        }
     }
 }
 
@@ -263,14 +305,33 @@ mod tests {
         let zero = written().replace("\"version\":1", "\"version\":0");
         assert_eq!(Trail::parse(zero.as_bytes()), Err(TrailError::Zero));
         let wrong = written().replace("\"step\":\"kernel\"", "\"stop\":\"kernel\"");
-        assert!(refused(&wrong).starts_with("line 3: unknown field `stop`"));
+        insta::assert_snapshot!(refused(&wrong), @"line 3: unknown field `stop`, expected one of `step`, `answer`, `sha256` at column 7");
         let edited = written().replace("[1,2]", "[1,3]");
         assert_eq!(Trail::parse(edited.as_bytes()), Err(TrailError::Edited(2)));
         let lines: Vec<String> = written().lines().map(|line| format!("{line}\n")).collect();
         let left_out = format!("{}{}", lines[0], lines[2]);
         assert_eq!(Trail::parse(left_out.as_bytes()), Err(TrailError::Edited(2)));
-        let other = Key { question: "width 6".to_owned(), ..key() };
-        assert_eq!(Trail::new(key()).check(&other), Err(TrailError::Other("question")));
+    }
+
+    #[test]
+    fn another_question_is_refused_by_the_part_that_differs() {
+        let asked = |question: &str| Key { question: question.to_owned(), ..key() };
+        let check = |old: &Key, new: &Key| Trail::new(old.clone()).check(new).unwrap_err().to_string();
+        let old = asked("remedy of linear=rows,rope=rows, 4 past 5 ids, seed 1, prompts ab");
+        let refused = |new: &str| check(&old, &asked(new));
+        insta::assert_snapshot!(refused("remedy of linear=rows,rope=rows, 4 past 5 ids, seed 9, prompts ab"), @"its question is another one (seed 1 there, seed 9 now), and a trail goes on with its own question only; choose another --out");
+        let more = refused("remedy of linear=rows,rope=rows, 4 past 5 ids, seed 1, prompts ab, states");
+        assert!(more.contains("(nothing there, states now)"), "{more}");
+        let two = refused("remedy of linear=rows, 4 past 5 ids, seed 1, prompts cd");
+        let says = "(remedy of linear=rows,rope=rows there, remedy of linear=rows now; prompts ab there, prompts cd now)";
+        assert!(two.contains(says), "{two}");
+        let weights = check(&key(), &Key { digest: "11ee".to_owned(), ..key() });
+        assert!(
+            weights.contains("its model is another one (digest 00ff there, digest 11ee now)"),
+            "{weights}"
+        );
+        let block = check(&key(), &Key { block_digest: Some("22dd".to_owned()), ..key() });
+        assert!(block.contains("(nothing there, blocks with digest 22dd now)"), "{block}");
         assert_eq!(Trail::new(key()).check(&key()), Ok(()));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::found::ranges;
 use super::{Agreement, Line, Parity};
-use crate::results::Table;
+use crate::results::{Table, agreed, counted, part_of};
 
 /// How much a table says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,14 +64,10 @@ impl Parity {
     fn control(&self) -> Option<String> {
         let first = self.controls.first()?;
         let seen = self.controls.iter().filter(|line| line.found.boundary() == Some(1)).count();
-        let fault =
-            format!("Control: the fault {} was found in {seen} of {}", first.route, self.controls.len());
+        let runs = part_of(seen, self.controls.len(), "run");
+        let fault = format!("Control: the fault {} was found in {runs}", first.route);
         let blind = seen < self.controls.len();
-        Some(if blind {
-            format!("{fault} runs: nothing else here counts.")
-        } else {
-            format!("{fault} runs.")
-        })
+        Some(if blind { format!("{fault}: nothing else here counts.") } else { format!("{fault}.") })
     }
 
     /// Which numbers of rows were tried, by dtype and storage where these differ.
@@ -101,11 +97,14 @@ impl Parity {
         let parted = self.lines.iter().filter(|line| line.found.boundary().is_some()).count();
         let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
         format!(
-            "verdict: {} ({} on {}: {parted} of {} lines with other bytes; {rows} rows, {bytes} bytes compared, seeds {})",
+            "verdict: {} ({} on {}: {} with other bytes; {}, {} compared, {} {})",
             self.verdict,
             self.subject,
             self.backend,
-            self.lines.len(),
+            part_of(parted, self.lines.len(), "line"),
+            counted(rows, "row"),
+            counted(bytes, "byte"),
+            agreed(seeds.len(), "seed", "seeds"),
             seeds.join(", "),
         )
     }

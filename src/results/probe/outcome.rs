@@ -1,5 +1,6 @@
 //! How a probe ended, and the first place where a block and the chain part.
 
+use crate::results::part_of;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -92,7 +93,8 @@ impl fmt::Display for First {
         match place {
             Place::Row { row, differing, bytes } => write!(
                 formatter,
-                "{differing} of {bytes} bytes of the row at position {position} (row {row} of round {round}, {pass})"
+                "{} of the row at position {position} (row {row} of round {round}, {pass})",
+                part_of(*differing, *bytes, "byte")
             ),
             Place::State { part } => {
                 write!(formatter, "{part} after position {position} (round {round}, {pass})")

@@ -1,7 +1,7 @@
 //! A probe as people read it: the table, the sentences, the verdict.
 
 use super::{Outcome, Probe, Uncovered, WidthLine};
-use crate::results::Table;
+use crate::results::{Table, agreed, part_of};
 
 impl Probe {
     /// One row a width.
@@ -49,8 +49,8 @@ impl Probe {
         }
         let text = |(one, widths): (&Uncovered, Vec<String>)| {
             let Uncovered { begins, hazard, source } = one;
-            let plural = if widths.len() == 1 { "" } else { "s" };
-            format!("Not covered (width{plural} {}): {begins}: {hazard} [{source}].", widths.join(", "))
+            let of = agreed(widths.len(), "width", "widths");
+            format!("Not covered ({of} {}): {begins}: {hazard} [{source}].", widths.join(", "))
         };
         all.into_iter().map(text).collect()
     }
@@ -67,14 +67,14 @@ impl Probe {
     #[must_use]
     pub fn summary(&self) -> String {
         let equal = self.widths.iter().filter(|line| line.probed.outcome.word() == "equal").count();
-        let widths = if self.widths.len() == 1 { "width" } else { "widths" };
-        let says = format!("{}: {equal} of {} {widths} equal", self.model, self.widths.len());
+        let says = format!("{}: {} equal", self.model, part_of(equal, self.widths.len(), "width"));
         let first = self.widths.first().map(|line| &line.probed);
         let seeds: Vec<String> = first.iter().flat_map(|one| &one.seeds).map(u64::to_string).collect();
         let positions = first.and_then(|one| one.covered);
         let positions =
             positions.map_or_else(String::new, |(from, to)| format!(" over positions {from}..{to}"));
-        format!("verdict: {} ({says}{positions}, inputs {})", self.verdict, seeds.join(", "))
+        let inputs = agreed(seeds.len(), "input", "inputs");
+        format!("verdict: {} ({says}{positions}, {inputs} {})", self.verdict, seeds.join(", "))
     }
 }
 

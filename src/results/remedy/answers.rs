@@ -271,6 +271,14 @@ pub struct WidthRemedy {
     pub unmet: Vec<String>,
 }
 
+impl WidthRemedy {
+    /// The runs of all settings that were tried.
+    pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut Ran> {
+        let Self { requested, candidates, .. } = self;
+        std::iter::once(requested).chain(candidates).filter_map(|one| one.run.as_mut())
+    }
+}
+
 /// What `remedy` found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Remedy {

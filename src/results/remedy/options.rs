@@ -2,7 +2,8 @@
 
 use super::answers::{Candidate, Changed, Ending, Kind, Measured, WidthRemedy};
 use super::choice::{Choice, Pace, or_defaults};
-use crate::results::Table;
+use crate::results::probe::{First, Outcome, Place};
+use crate::results::{Table, counted, part_of};
 
 impl WidthRemedy {
     /// The options, the cheapest exact one that needs nothing first.
@@ -17,15 +18,17 @@ impl WidthRemedy {
         let says = "every request: no speculation";
         table.row(["decline", "yes", "–", "unchanged", says, &plain, "1.00", "–"]);
         for one in self.candidates.iter().filter(|one| one.exact() && one.kind != Kind::BothSides) {
-            let pays = format!("blocks of {}: {} calls for {}", self.width, one.calls, self.requested.calls);
+            let pays = format!(
+                "blocks of {}: {} for {}",
+                self.width,
+                counted(one.calls, "call"),
+                self.requested.calls
+            );
             option(&mut table, ("verify alone", "yes"), one, [unchanged(), pays]);
         }
         self.whole_process(&mut table);
         if self.ending != Ending::NothingToCure {
-            let exact = match &self.requested.run {
-                Some(run) if run.rows.1 > 0 => format!("no: {} of {} rows ≠", run.rows.0, run.rows.1),
-                _ => "no".to_owned(),
-            };
+            let exact = format!("no: {}", inexact(&self.requested));
             let pays = "whoever relies on the text".to_owned();
             option(&mut table, ("inexact", &exact), &self.requested, [unchanged(), pays]);
         }
@@ -45,7 +48,7 @@ impl WidthRemedy {
             let changed = changed.map_or_else(|| "changed".to_owned(), Changed::says);
             let plain = one.measured.as_ref().and_then(|measured| measured.plain.as_ref());
             let pays = plain.map_or_else(
-                || format!("every request: plain steps of {} rows", self.width),
+                || format!("every request: plain steps of {}", counted(self.width, "row")),
                 |plain| format!("every request: plain decoding {:.2} ×", plain.ratio),
             );
             option(table, ("whole process", &exact), one, [changed, pays]);
@@ -104,7 +107,7 @@ impl WidthRemedy {
 impl Changed {
     fn says(self) -> String {
         let Self { rows, tokens } = self;
-        format!("changed: {} of {} rows, {} of {} tokens ≠", rows.0, rows.1, tokens.0, tokens.1)
+        format!("changed: {}, {} ≠", part_of(rows.0, rows.1, "row"), part_of(tokens.0, tokens.1, "token"))
     }
 }
 
@@ -123,23 +126,34 @@ fn both_sides(one: &Candidate, width: u64) -> String {
         format!("; it then runs at {plain:.2} × its speed as requested{told}, and width {width} at {ratio:.2} × that")
     });
     format!(
-        "Both sides together by {setting}: blocks and plain decoding {agree}. Plain decoding itself {itself}: {} of {} rows and \
-         {} of {} tokens differ{}.",
-        rows.0,
-        rows.1,
-        tokens.0,
-        tokens.1,
+        "Both sides together by {setting}: blocks and plain decoding {agree}. Plain decoding itself {itself}: {} and {} \
+         differ{}.",
+        part_of(rows.0, rows.1, "row"),
+        part_of(tokens.0, tokens.1, "token"),
         speed.unwrap_or_default()
     )
 }
 
 /// Why a setting is not proven.
 fn inexact(one: &Candidate) -> String {
-    match &one.run {
-        None => format!("probe {}", one.probed.outcome.word()),
-        Some(run) if run.rows.0 > 0 => format!("{} of {} rows ≠", run.rows.0, run.rows.1),
-        Some(run) if run.other_states() > 0 => format!("{} states ≠", run.other_states()),
-        Some(run) => format!("run {}", run.verdict),
+    let probed = match &one.probed.outcome {
+        Outcome::Differs { first: First { place: Place::State { part }, .. }, .. } => {
+            Some(format!("state {part} ≠ in the probe"))
+        }
+        Outcome::Differs { .. } => Some("a row ≠ in the probe".to_owned()),
+        Outcome::Equal { .. } | Outcome::NotRun { .. } => None,
+    };
+    match (&one.run, probed) {
+        (Some(run), _) if run.rows.0 > 0 => format!("{} ≠", part_of(run.rows.0, run.rows.1, "row")),
+        (Some(run), _) if run.other_states() > 0 => {
+            let (differ, all) = run.states.unwrap_or_default();
+            format!("{} ≠", part_of(differ, all, "state"))
+        }
+        (Some(run), _) if run.code == 1 => format!("run {}", run.verdict),
+        // The run is of other tokens, and may have come by nothing.
+        (_, Some(probed)) => probed,
+        (Some(run), None) => format!("run {}", run.verdict),
+        (None, None) => format!("probe {}", one.probed.outcome.word()),
     }
 }
 

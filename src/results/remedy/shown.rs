@@ -3,8 +3,8 @@
 use super::answers::{Candidate, Ending, Named, Ran, Remedy, WidthRemedy};
 use super::choice::Pace;
 use super::options::{cell, dash, speed};
-use crate::results::Table;
 use crate::results::probe::Outcome;
+use crate::results::{Table, agreed, counted, part_of};
 
 impl Remedy {
     /// The verdict in one line.
@@ -12,8 +12,8 @@ impl Remedy {
     pub fn summary(&self) -> String {
         let widths: Vec<String> = self.widths.iter().map(WidthRemedy::outcome).collect();
         let probes: u64 = self.widths.iter().map(|one| one.probes).sum();
-        let plural = if probes == 1 { "" } else { "s" };
-        format!("verdict: {} ({}; {}; {probes} probe{plural})", self.ending, self.model, widths.join("; "))
+        let probes = counted(probes, "probe");
+        format!("verdict: {} ({}; {}; {probes})", self.ending, self.model, widths.join("; "))
     }
 }
 
@@ -24,8 +24,7 @@ impl WidthRemedy {
         let mut table = Table::new().text("parts").text("layers").number("rows ≠").text("op parity");
         table = table.text("agrees by").text("differs by");
         for named in &self.named {
-            let parity =
-                named.parity.map(|rows| format!("from {rows} row{}", if rows == 1 { "" } else { "s" }));
+            let parity = named.parity.map(|rows| format!("from {}", counted(rows, "row")));
             table.row([
                 named.op.clone(),
                 named.layers_text(),
@@ -90,12 +89,12 @@ impl WidthRemedy {
                     .to_owned(),
             );
         }
-        let probes = format!("{} probe{}", self.probes, if self.probes == 1 { "" } else { "s" });
+        let probes = counted(self.probes, "probe");
         says.push(match self.looks {
             0 => format!("Searched with {probes}."),
             looks => format!(
-                "Searched with {probes} and {looks} pass{} over the tokens with every input made equal.",
-                if looks == 1 { "" } else { "es" }
+                "Searched with {probes} and {} over the tokens with every input made equal.",
+                counted(looks, "pass")
             ),
         });
         says
@@ -107,10 +106,13 @@ impl WidthRemedy {
         let width = self.width;
         match &self.requested.probed.outcome {
             Outcome::Equal { rows, .. } => {
-                let (rows, covered) = (*rows, self.requested.probed.covered.unwrap_or_default());
+                let covered = self.requested.probed.covered.unwrap_or_default();
                 format!(
-                    "Nothing to cure: {rows} rows at width {width} have plain decoding's bytes, positions {}..{}.",
-                    covered.0, covered.1
+                    "Nothing to cure: {} at width {width} {} plain decoding's bytes, positions {}..{}.",
+                    counted(*rows, "row"),
+                    agreed(*rows, "has", "have"),
+                    covered.0,
+                    covered.1
                 )
             }
             Outcome::Differs { seed, first } => {
@@ -136,7 +138,8 @@ impl Named {
         let unknown = if self.unknown.is_empty() {
             String::new()
         } else {
-            format!("; not judged: {} rows", listed(&self.unknown))
+            let last = self.unknown.last().copied().unwrap_or_default();
+            format!("; not judged: {} {}", listed(&self.unknown), agreed(last, "row", "rows"))
         };
         format!("{}{unknown}", listed(&self.unequal))
     }
@@ -153,18 +156,18 @@ impl Named {
 
 impl Ran {
     fn says(&self) -> String {
-        let differing = [("rows", Some(self.rows)), ("states", self.states)].into_iter();
+        let differing = [("row", Some(self.rows)), ("state", self.states)].into_iter();
         let differing =
             differing.filter_map(|(what, counts)| Some((what, counts.filter(|counts| counts.0 > 0)?)));
         differing.fold(self.verdict.clone(), |says, (what, (differ, all))| {
-            format!("{says}, {differ} of {all} {what} ≠")
+            format!("{says}, {} ≠", part_of(differ, all, what))
         })
     }
 }
 
 fn probe_text(one: &Candidate) -> String {
     match &one.probed.outcome {
-        Outcome::Equal { rows, .. } => format!("equal, {rows} rows"),
+        Outcome::Equal { rows, .. } => format!("equal, {}", counted(*rows, "row")),
         outcome => outcome.word().to_owned(),
     }
 }

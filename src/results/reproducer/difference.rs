@@ -1,6 +1,7 @@
 //! What differs between a row of the chain and the same row of the block.
 
 use crate::algebra::bits::{BitsError, Dtype, compare};
+use crate::results::{agreed, part_of};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -56,13 +57,14 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} of {} bytes differ", self.differing_bytes, self.bytes)?;
+        let verb = agreed(self.differing_bytes, "differs", "differ");
+        write!(formatter, "{} {verb}", part_of(self.differing_bytes, self.bytes, "byte"))?;
         let counted = (self.values, self.differing_values, self.max_ulps, self.max_abs);
         let (Some(values), Some(differing), Some(ulps), Some(distance)) = counted else { return Ok(()) };
         if differing == 0 {
             return Ok(());
         }
-        write!(formatter, ", in {differing} of {values} {} values", self.dtype)?;
+        write!(formatter, ", in {}", part_of(differing, values, &format!("{} value", self.dtype)))?;
         write!(formatter, "; most {ulps} ulp, {distance:.3e}")
     }
 }
@@ -76,9 +78,9 @@ mod tests {
         let row = |values: [f32; 2]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
         let (left, right) = (row([1.0, 2.0]), row([1.0, 2.0f32.next_up()]));
         let found = Difference::between("f32", &left, &right).unwrap();
-        assert_eq!(found.to_string(), "1 of 8 bytes differ, in 1 of 2 f32 values; most 1 ulp, 2.384e-7");
+        assert_eq!(found.to_string(), "1 of 8 bytes differs, in 1 of 2 f32 values; most 1 ulp, 2.384e-7");
         let found = Difference::between("u32", &left, &right).unwrap();
-        assert_eq!((found.max_ulps, found.to_string().as_str()), (None, "1 of 8 bytes differ"));
+        assert_eq!((found.max_ulps, found.to_string().as_str()), (None, "1 of 8 bytes differs"));
         assert!(Difference::between("u32", &left, &left).unwrap().identical());
         assert!(Difference::between("u32", &left, &right[..4]).is_err());
     }

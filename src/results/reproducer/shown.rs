@@ -1,7 +1,7 @@
 //! A reproducer's run as people read it: the table, the sentences, the verdict.
 
 use super::{About, Reproduced, Side};
-use crate::results::Table;
+use crate::results::{Table, counted};
 use crate::transcript::format::Backend;
 
 /// Digits of a digest in a table; the JSON has all.
@@ -45,8 +45,8 @@ impl Reproduced {
     #[must_use]
     pub fn summary(&self) -> String {
         let About { site, .. } = &self.about;
-        let (bytes, backend) = (self.difference.bytes, text(&self.backend));
-        format!("verdict: {} ({site}, {bytes} bytes compared; {backend})", self.verdict)
+        let (bytes, backend) = (counted(self.difference.bytes, "byte"), text(&self.backend));
+        format!("verdict: {} ({site}, {bytes} compared; {backend})", self.verdict)
     }
 }
 

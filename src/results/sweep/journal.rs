@@ -5,6 +5,7 @@
 
 use super::definition::{Cell, Definition, Shard};
 use super::outcome::End;
+use crate::transcript::said::in_line;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Place;
@@ -102,7 +103,7 @@ impl Journal {
         let mut journal = Self::new(header(first)?);
         for (index, line) in lines.enumerate() {
             let wrong = |says| JournalError::Line { line: index + 2, says };
-            let entry = serde_json::from_slice(line).map_err(|error| wrong(error.to_string()))?;
+            let entry = serde_json::from_slice(line).map_err(|error| wrong(in_line(&error)))?;
             journal.add(entry).map_err(wrong)?;
         }
         Ok(Some((journal, whole as u64)))
@@ -209,6 +210,6 @@ fn header(line: &[u8]) -> Result<Header, JournalError> {
         Some(0) => Err(JournalError::Zero),
         Some(version) if version > u64::from(VERSION) => Err(JournalError::Newer(version)),
         _ => serde_json::from_value(value)
-            .map_err(|error| JournalError::Line { line: 1, says: error.to_string() }),
+            .map_err(|error| JournalError::Line { line: 1, says: in_line(&error) }),
     }
 }

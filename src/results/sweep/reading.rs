@@ -8,7 +8,7 @@ use super::definition::Cell;
 use super::journal::Journal;
 use super::outcome::{End, Outcome};
 use crate::algebra::verdict::worst;
-use crate::results::{Table, Word};
+use crate::results::{Table, Word, agreed, counted, part_of};
 use std::collections::BTreeSet;
 
 /// Cells named in a sentence before it counts the others.
@@ -158,9 +158,10 @@ impl Reading {
         let all = equal + differs + sum(|one| one.silent);
         let rows: u64 = self.widths.iter().map(|one| one.rows).sum();
         format!(
-            "verdict: {} ({} of {all} comparisons made: {equal} equal, {differs} different, {rows} rows compared)",
+            "verdict: {} ({} made: {equal} equal, {differs} different, {} compared)",
             self.verdict,
-            equal + differs,
+            part_of(equal + differs, all, "comparison"),
+            counted(rows, "row"),
         )
     }
 }
@@ -184,16 +185,15 @@ fn asked(journal: &Journal) -> String {
     let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let shard = journal.header.shard.map_or_else(String::new, |shard| format!(" of shard {shard}"));
     let routes = if definition.routes.is_empty() { "the default routes" } else { &definition.routes };
-    let cells = journal.cells().len();
-    let s = if cells == 1 { "" } else { "s" };
+    let cells = counted(journal.cells().len(), "cell");
     format!(
-        "{} in {}, {} {} on {}, {routes}: {cells} cell{s}{shard}, each walked {} positions past its prompt.",
+        "{} in {}, {} {} on {}, {routes}: {cells}{shard}, each walked {} past its prompt.",
         or(&definition.model.name),
         or(&definition.model.dtype),
         or(&definition.backend.name),
         or(&definition.backend.version),
         or(&definition.backend.device),
-        definition.walk,
+        counted(definition.walk, "position"),
     )
 }
 
@@ -207,12 +207,12 @@ fn holding(widths: &[WidthReading]) -> Vec<String> {
         }
     }
     let sentence = |(first, group): (&WidthReading, Vec<usize>)| {
-        let (s, verb) = if group.len() == 1 { ("", "holds") } else { ("s", "hold") };
-        let cells =
-            if first.equal == 1 { "the one cell".to_owned() } else { format!("all {} cells", first.equal) };
+        let widths = agreed(group.len(), "Width", "Widths");
+        let verb = agreed(group.len(), "holds", "hold");
+        let cells = agreed(first.equal, "the one cell".to_owned(), format!("all {} cells", first.equal));
         let (group, spans) = (listed(&group), first.spans());
         format!(
-            "Width{s} {group} {verb} on this machine: equal in {cells}, at positions {spans}; of other positions nothing is known."
+            "{widths} {group} {verb} on this machine: equal in {cells}, at positions {spans}; of other positions nothing is known."
         )
     };
     groups.into_iter().map(sentence).collect()
@@ -225,15 +225,14 @@ fn differing(journal: &Journal, one: &WidthReading) -> String {
     let places: Vec<String> = lengths
         .map(|&length| match at(length) {
             all if all == seeds => format!("{length}"),
-            some => format!("{length} ({some} of {seeds} seeds)"),
+            some => format!("{length} ({})", part_of(some, seeds, "seed")),
         })
         .collect();
     format!(
-        "Width {} differs in {} of {} measured cells, at length{} {}; the first position with other bytes is {}.",
+        "Width {} differs in {}, at {} {}; the first position with other bytes is {}.",
         one.width,
-        one.differs.len(),
-        one.equal + one.differs.len(),
-        if places.len() == 1 { "" } else { "s" },
+        part_of(one.differs.len(), one.equal + one.differs.len(), "measured cell"),
+        agreed(places.len(), "length", "lengths"),
         places.join(", "),
         one.first.unwrap_or_default(),
     )

@@ -7,6 +7,7 @@
 use super::error::ImportError;
 use super::record::{Extras, Imported, Recorded, number};
 use crate::transcript::format::{ArmKind, Counters, FinishReason, Model, Usage};
+use crate::transcript::said::bare;
 use crate::transcript::{Footer, TokenId};
 use serde_json::{Deserializer, Value};
 
@@ -58,7 +59,7 @@ pub fn parse(text: &str) -> Result<Answers, ImportError> {
         let value = value.map_err(|error| ImportError::NotJson {
             line: error.line(),
             column: error.column(),
-            says: error.to_string(),
+            says: bare(&error),
         })?;
         match value {
             Value::Array(list) => list.iter().try_for_each(|value| all.add(value))?,
