@@ -154,11 +154,12 @@ impl Gathered {
         own.any(|own| own.file == name && own.arm == arm.arm && own.compared == arm.compared)
     }
 
-    /// Why there is no arm: no transcript at all, or none but those of a search that did not end.
+    /// Why there is no arm: no transcript at all, with `more` that is not there, or none but those of a search that did
+    /// not end.
     #[must_use]
-    pub fn no_arm(&self) -> String {
+    pub fn no_arm(&self, more: &str) -> String {
         match self.inputs.iter().filter(|input| input.kind == Kind::Unjudged).count() {
-            0 => "no transcript is among the inputs".to_owned(),
+            0 => format!("no transcript{more} is among the inputs"),
             1 => "the one transcript among the inputs is of a remedy that did not end, and is no arm"
                 .to_owned(),
             aside => format!(
@@ -170,8 +171,9 @@ impl Gathered {
     /// Why there are no rounds.
     #[must_use]
     pub fn no_rounds(&self) -> String {
-        if self.experiments.is_empty() {
-            return self.no_arm();
+        let aside = self.inputs.iter().any(|input| input.kind == Kind::Unjudged);
+        if aside && self.experiments.is_empty() {
+            return self.no_arm("");
         }
         "no transcript of a speculative arm with rounds is among the inputs".to_owned()
     }

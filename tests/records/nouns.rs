@@ -78,7 +78,7 @@ fn a_record_of_one_of_each_says_so() {
         rewrite(&data.join(source.rsplit('/').next().unwrap()), &fs::read(repository(source)).unwrap());
     }
     assert_eq!(report(&data, &out).code, 0);
-    for name in ["report.md", "index.html"] {
+    for name in ["report.md", "report.html"] {
         let page = read(&out, name);
         assert!(page.contains("1 round judged"), "{page}");
         assert_eq!(disagreeing(&page), [""; 0], "{name}");

@@ -25,7 +25,7 @@ fn a_stored_comparison_names_the_records_own_files() {
     copy(&run, &data.join("run"));
     rewrite(&data.join("compare.json"), judgement.as_bytes());
     assert_eq!(report(&data, &out).code, 0);
-    for name in ["report.md", "data.csv", "index.html"] {
+    for name in ["report.md", "data.csv", "report.html"] {
         let text = read(&out, name);
         assert!(text.contains("../data/compare.json: ../data/run/w4.jsonl"), "{name}: {text}");
         assert!(!text.contains("somebody"), "{name}: {text}");

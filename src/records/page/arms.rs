@@ -26,7 +26,7 @@ pub fn order(all: &Gathered) -> Section {
         blocks.push(Block::named(table));
     }
     if blocks.is_empty() {
-        blocks.push(Block::absent(format!("arms: {} (exactness run-arm)", all.no_arm())));
+        blocks.push(Block::absent(format!("arms: {} (exactness run-arm)", all.no_arm(""))));
     }
     Section::new("arms", "Arms, in the order in which they ran", blocks)
 }
@@ -70,8 +70,8 @@ pub fn verdicts(all: &Gathered) -> Section {
     }
     if blocks.is_empty() {
         blocks.push(Block::absent(format!(
-            "verdicts of arms: {}, and no stored comparison is there (exactness compare --format json)",
-            all.no_arm()
+            "verdicts of arms: {} (exactness compare --format json)",
+            all.no_arm(" and no stored comparison")
         )));
     }
     Section::new("verdicts", "Verdicts", blocks)

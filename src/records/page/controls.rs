@@ -31,7 +31,7 @@ pub fn section(all: &Gathered) -> Section {
     }
     blocks.extend(plants(all));
     if blocks.is_empty() {
-        blocks.push(Block::absent(format!("null arms: {} (exactness run-arm)", all.no_arm())));
+        blocks.push(Block::absent(format!("null arms: {} (exactness run-arm)", all.no_arm(""))));
     }
     Section::new("controls", "Controls", blocks)
 }
