@@ -309,6 +309,29 @@ fn a_reference_that_differs_from_its_repeat_ends_every_comparison() {
 }
 
 #[test]
+fn a_repeat_alone_against_its_run_is_their_null_arm() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run { stream: stream(30), ..Run::default() }.write(folder.path(), "c.jsonl");
+    let held = |name: &str, stream: Vec<i64>| {
+        let repeat = Run { stream, header: json!({"repeat": 1}), ..Run::default() };
+        compare(&[repeat.write(folder.path(), name)], std::slice::from_ref(&run))
+    };
+    let (equal, code) = held("equal.jsonl", stream(30));
+    assert_eq!((&equal["verdict"], code), (&json!("identical"), 0));
+    for arm in equal["arms"].as_array().unwrap() {
+        assert!(arm["checked"].as_array().unwrap().contains(&json!("null-arm")), "{arm}");
+        let lacking = arm["not_checkable"].as_array().unwrap();
+        assert!(lacking.iter().all(|lack| lack["law"] != json!("null-arm")), "{arm}");
+    }
+    let (other, code) = held("other.jsonl", parted(&stream(30), 20));
+    assert_eq!((&other["verdict"], code), (&json!("not comparable"), 3));
+    let sequence = &other["arms"][0]["sequences"][0];
+    assert_eq!(sequence["finding"]["law"], json!("null-arm"));
+    let against = &sequence["against"];
+    assert_eq!((&against["null_arm"], &against["first"]["index"]), (&json!(true), &json!(20)));
+}
+
+#[test]
 fn equal_strings_of_an_arm_that_never_shows_it_speculated_are_not_run() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, kind: &str, width: i64| {

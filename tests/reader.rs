@@ -49,6 +49,29 @@ fn refusals_name_file_line_and_field() {
 }
 
 #[test]
+fn a_digest_that_is_none_is_refused_wherever_it_stands() {
+    let round =
+        r#""sequence":0,"round":0,"width":1,"bonus":1,"draft":[],"target":[2],"accepted":0,"emitted":[2]"#;
+    for digest in ["", "none", "5c610b24c694", &"g".repeat(64), &"0".repeat(63), &"0".repeat(65)] {
+        for (line, field) in [
+            (r#"{"type":"prefill","sequence":0,"token":1,"row":{"sha256":"?"}}"#.to_owned(), "row.sha256"),
+            (r#"{"type":"prefill","sequence":0,"token":1,"state_sha256":"?"}"#.to_owned(), "state_sha256"),
+            (
+                r#"{"type":"step","sequence":0,"index":1,"input":1,"token":2,"state_sha256":"?"}"#.to_owned(),
+                "state_sha256",
+            ),
+            (format!(r#"{{"type":"round",{round},"state_sha256":"?"}}"#), "state_sha256"),
+            (format!(r#"{{"type":"round",{round},"rows":[{{}},{{"sha256":"?"}}]}}"#), "rows[1].sha256"),
+        ] {
+            let says = refusal(&[HEADER, &line.replace('?', digest)]);
+            let expected =
+                format!("line 2: field `{field}`: `{digest}` is no SHA-256 (64 hexadecimal digits)");
+            assert!(says.contains(&expected), "{says}");
+        }
+    }
+}
+
+#[test]
 fn unknown_keys_and_nulls_are_no_trouble() {
     let text = [
         &HEADER.replace("\"arm\"", "\"later\":{\"x\":[1]},\"width\":null,\"arm\""),

@@ -51,6 +51,9 @@ pub struct Pairing {
     /// The state entering round 0 differs, where both are recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entering_state_differs: Option<bool>,
+    /// The arm is the reference's own repeat.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub null_arm: bool,
     /// Remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -205,6 +208,7 @@ impl Pairing {
             flip: None,
             margin: None,
             entering_state_differs: None,
+            null_arm: false,
             notes: Vec::new(),
             broken: Vec::new(),
             missing: Vec::new(),
@@ -247,7 +251,7 @@ impl Pairing {
         mut scan: Scan,
     ) {
         self.notes.extend(scan.trouble.clone());
-        if scan.found.rows > 0 {
+        if scan.found.recorded() > 0 {
             self.rows = Some(scan.found.clone());
         }
         self.states =

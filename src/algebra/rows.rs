@@ -34,15 +34,15 @@ pub struct BytePair<'a> {
 /// How many rows were compared and how they differ.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowsCompared {
-    /// Rows recorded on both sides.
+    /// Rows recorded on both sides whose bytes were held against each other, by digest or as kept.
     pub rows: usize,
     /// Of those, with equal bytes.
     pub equal: usize,
     /// With other bytes.
     pub bytes_differ: usize,
-    /// With another argmax.
+    /// With another argmax, of these and the unknown.
     pub argmax_differ: usize,
-    /// Without digest or bytes on one side.
+    /// Recorded on both sides, without digest and bytes on one: not compared.
     pub unknown: usize,
     /// Rows whose bytes were read on both sides.
     pub read: usize,
@@ -52,6 +52,20 @@ pub struct RowsCompared {
     /// The first row with other bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<FirstRow>,
+}
+
+impl RowsCompared {
+    /// Rows recorded on both sides.
+    #[must_use]
+    pub const fn recorded(&self) -> usize {
+        self.rows.saturating_add(self.unknown)
+    }
+
+    /// Every recorded row was compared and is equal.
+    #[must_use]
+    pub const fn all_equal(&self) -> bool {
+        self.rows > 0 && self.equal == self.rows && self.unknown == 0
+    }
 }
 
 /// The first row whose bytes differ.
@@ -124,7 +138,6 @@ impl Scan {
         rows: &RowPair<'_>,
         bytes: Option<BytePair<'_>>,
     ) -> Option<&mut FirstRow> {
-        self.found.rows += 1;
         self.found.read += usize::from(bytes.is_some());
         let same = rows.same_digest().or_else(|| bytes.map(|bytes| bytes.reference == bytes.arm));
         let best = |row: &Row, raw: Option<&[u8]>| argmax(row, rows.dtype().zip(raw));
@@ -132,6 +145,7 @@ impl Scan {
             .zip(best(rows.arm, bytes.map(|b| b.arm)));
         self.found.argmax_differ += usize::from(tops.is_some_and(|(left, right)| left != right));
         self.weigh(index, rows, bytes, same);
+        self.found.rows += usize::from(same.is_some());
         match same {
             Some(true) => self.found.equal += 1,
             None => self.found.unknown += 1,

@@ -15,9 +15,18 @@ pub struct StatesCompared {
     pub states: usize,
     /// Of those, with equal bytes.
     pub equal: usize,
+    /// Digests of either side whose line does not say of how many positions they are (`cache_len`, `cache_after`):
+    /// they were not compared.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unplaced: usize,
     /// The first with other bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<FirstState>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The first state whose bytes differ.
@@ -35,17 +44,24 @@ impl StatesCompared {
     pub const fn differ(&self) -> usize {
         self.states.saturating_sub(self.equal)
     }
+
+    /// Every digest that was recorded for a position of both sides was compared and is equal.
+    #[must_use]
+    pub const fn all_equal(&self) -> bool {
+        self.states > 0 && self.differ() == 0 && self.unplaced == 0
+    }
 }
 
-/// A state with the positions that it holds.
+/// A state with the positions that it holds, where its line says them.
 struct State<'a> {
-    positions: i64,
+    positions: Option<i64>,
     round: Option<i64>,
     digest: &'a str,
 }
 
 /// Compares the states that hold the prompt and tokens that both arms have in `common`; `prompt` is the prompt's
-/// length. `None`: no state of equal positions is recorded on both sides.
+/// length. `None`: neither a state of equal positions on both sides, nor two sides of states of which one cannot be
+/// placed.
 #[must_use]
 pub fn compare(
     arm: &Side<'_>,
@@ -53,28 +69,37 @@ pub fn compare(
     (prompt, common): (usize, usize),
 ) -> Option<StatesCompared> {
     let last = i64::try_from(prompt.checked_add(common)?).ok()?;
-    let known: BTreeMap<i64, &str> = states(reference).map(|state| (state.positions, state.digest)).collect();
-    let mut found = StatesCompared::default();
-    for state in states(arm).filter(|state| state.positions <= last) {
-        let other = known.get(&state.positions).copied();
+    let known: BTreeMap<i64, &str> =
+        states(reference).filter_map(|state| Some((state.positions?, state.digest))).collect();
+    let mut found = StatesCompared { unplaced: unplaced(arm, reference), ..StatesCompared::default() };
+    for state in states(arm) {
+        let Some(positions) = state.positions.filter(|positions| *positions <= last) else { continue };
+        let other = known.get(&positions).copied();
         let Some(same) = same_digest(other, Some(state.digest)) else { continue };
         found.states += 1;
         found.equal += usize::from(same);
         if !same && found.first.is_none() {
-            found.first = Some(FirstState { positions: state.positions, round: state.round });
+            found.first = Some(FirstState { positions, round: state.round });
         }
     }
-    (found.states > 0).then_some(found)
+    (found.states + found.unplaced > 0).then_some(found)
+}
+
+/// Digests that cannot be placed, of both sides; they matter only where both recorded some.
+fn unplaced(arm: &Side<'_>, reference: &Side<'_>) -> usize {
+    let of = |side| states(side).filter(|state| state.positions.is_none()).count();
+    let both = states(arm).next().is_some() && states(reference).next().is_some();
+    if both { of(arm) + of(reference) } else { 0 }
 }
 
 /// Every state that was digested after a step or a round.
 fn states<'a>(side: &Side<'a>) -> impl Iterator<Item = State<'a>> + use<'a> {
     let steps = side.steps.iter().filter_map(|step| {
-        Some(State { positions: step.cache_len?, round: None, digest: step.state_sha256.as_deref()? })
+        Some(State { positions: step.cache_len, round: None, digest: step.state_sha256.as_deref()? })
     });
     let rounds = side.rounds.iter().filter_map(|round| {
         let digest = round.state_sha256.as_deref()?;
-        Some(State { positions: round.cache_after?, round: Some(round.round), digest })
+        Some(State { positions: round.cache_after, round: Some(round.round), digest })
     });
     steps.chain(rounds)
 }
@@ -135,6 +160,17 @@ mod tests {
             let round = Some(i64::try_from(odd).unwrap());
             prop_assert_eq!(found.first, Some(FirstState { positions, round }));
         }
+    }
+
+    #[test]
+    fn digests_without_positions_are_counted_and_never_in_silence() {
+        let (mut steps, mut rounds) = (steps(9), rounds(&[2, 2, 2], 9));
+        steps[0].cache_len = None;
+        rounds[1].cache_after = None;
+        let compared = |steps: &[Step]| compare(&side(&[], &rounds), &side(steps, &[]), (PROMPT, 7));
+        let found = compared(&steps).unwrap();
+        assert_eq!((found.states, found.equal, found.unplaced), (2, 2, 2));
+        assert_eq!(compared(&[]), None);
     }
 
     #[test]

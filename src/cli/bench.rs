@@ -22,7 +22,7 @@ pub struct BenchArgs {
     /// Block widths: rows verified in one forward, proposals + 1.
     #[arg(long, value_name = "N,N,…", value_parser = width, value_delimiter = ',', default_values_t = [2, 4, 8])]
     widths: Vec<usize>,
-    /// Runs of each width, and of plain decoding at each end.
+    /// Runs of each width, and of plain decoding at each end, 2 or more: one run has no spread.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     repeat: u32,
     #[command(flatten)]

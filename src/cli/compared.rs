@@ -27,9 +27,10 @@ pub fn overview(judgement: &Judgement) -> Table {
         table = table.number("states ≠ bytes");
     }
     for arm in &judgement.arms {
+        let name = name(judgement, arm);
         for sequence in &arm.sequences {
             let Some(pairing) = &sequence.against else { continue };
-            let mut row = overview_row(arm, sequence, pairing);
+            let mut row = overview_row(&name, sequence, pairing);
             row.extend(states.then(|| states_cell(pairing)));
             table.row(row);
         }
@@ -37,28 +38,38 @@ pub fn overview(judgement: &Judgement) -> Table {
     table
 }
 
+/// An arm's label, with its file where several compared arms have that label.
+fn name(judgement: &Judgement, arm: &ArmJudgement) -> String {
+    let compared = |arm: &&ArmJudgement| arm.sequences.iter().any(|sequence| sequence.against.is_some());
+    let alike = judgement.arms.iter().filter(compared).filter(|other| other.arm == arm.arm).count();
+    if alike > 1 { format!("{} ({})", arm.arm, arm.file) } else { arm.arm.clone() }
+}
+
 fn states_cell(pairing: &Pairing) -> String {
     let states = pairing.states.as_ref();
     states.map_or_else(|| "–".to_owned(), |states| format!("{} of {}", states.differ(), states.states))
 }
 
-fn overview_row(arm: &ArmJudgement, sequence: &SequenceJudgement, pairing: &Pairing) -> Vec<String> {
+fn overview_row(name: &str, sequence: &SequenceJudgement, pairing: &Pairing) -> Vec<String> {
     let first = pairing.first.as_ref();
     let cell = |number: Option<i64>| number.map_or_else(|| "–".to_owned(), |number| number.to_string());
     let rows = pairing.rows.as_ref();
-    let of = |part: usize| rows.map_or_else(|| "–".to_owned(), |rows| format!("{part} of {}", rows.rows));
+    let of = |part: Option<usize>, all: Option<usize>| {
+        part.zip(all).map_or_else(|| "–".to_owned(), |(part, all)| format!("{part} of {all}"))
+    };
+    let null = if pairing.null_arm { "null arm: " } else { "" };
     let counted = |count: usize| pairing.unit.map_or_else(|| "–".to_owned(), |_| count.to_string());
     vec![
-        arm.arm.clone(),
+        name.to_owned(),
         sequence.sequence.to_string(),
         counted(pairing.equal),
         counted(pairing.arm.max(pairing.reference)),
         first.map_or_else(|| "–".to_owned(), |first| first.index.to_string()),
         cell(first.and_then(|first| first.round)),
         cell(first.and_then(|first| first.row)),
-        of(rows.map_or(0, |rows| rows.bytes_differ)),
-        of(rows.map_or(0, |rows| rows.argmax_differ)),
-        sequence_verdict(sequence, pairing).word().to_owned(),
+        of(rows.map(|rows| rows.bytes_differ), rows.map(|rows| rows.rows)),
+        of(rows.map(|rows| rows.argmax_differ), rows.map(RowsCompared::recorded)),
+        format!("{null}{}", sequence_verdict(sequence, pairing).word()),
     ]
 }
 
@@ -71,9 +82,8 @@ fn sequence_verdict(sequence: &SequenceJudgement, pairing: &Pairing) -> Verdict 
 }
 
 /// What one arm's lines in the overview rest on; of several sequences, those of which the line does not say it all.
-#[must_use]
-pub fn details(arm: &ArmJudgement) -> Table {
-    let mut table = Table::new().text(&arm.arm).text("against its reference");
+fn details(name: &str, arm: &ArmJudgement) -> Table {
+    let mut table = Table::new().text(name).text("against its reference");
     for sequence in &arm.sequences {
         let Some(pairing) = &sequence.against else { continue };
         if arm.sequences.len() > 1 {
@@ -93,8 +103,8 @@ fn says_it_all(sequence: &SequenceJudgement, pairing: &Pairing) -> bool {
         && pairing.flip.is_none()
         && pairing.margin.is_none()
         && pairing.notes.is_empty();
-    let rows = pairing.rows.as_ref().is_none_or(|rows| rows.equal == rows.rows);
-    let states = pairing.states.as_ref().is_none_or(|states| states.differ() == 0);
+    let rows = pairing.rows.as_ref().is_none_or(RowsCompared::all_equal);
+    let states = pairing.states.as_ref().is_none_or(StatesCompared::all_equal);
     plain && rows && states && sequence_verdict(sequence, pairing) == Verdict::Identical
 }
 
@@ -178,6 +188,13 @@ fn rows_text(rows: &RowsCompared) -> String {
 fn states_text(states: &StatesCompared) -> String {
     let text =
         format!("{} compared: {} equal, {} differ in bytes", states.states, states.equal, states.differ());
+    let unplaced = match states.unplaced {
+        0 => String::new(),
+        count => {
+            format!(", {count} without cache_len or cache_after, so of unknown positions and not compared")
+        }
+    };
+    let text = text + &unplaced;
     let Some(first) = &states.first else { return text };
     let round = first.round.map_or_else(String::new, |round| format!("after round {round}, "));
     format!("{text}; first {round}with {} positions", first.positions)
@@ -249,7 +266,6 @@ fn conclusion(judgement: &Judgement, style: Style) -> String {
     let sequences = judgement.arms.iter().flat_map(|arm| &arm.sequences);
     let compared: Vec<&Pairing> = sequences.filter_map(|sequence| sequence.against.as_deref()).collect();
     let covered: usize = compared.iter().map(|pairing| pairing.past_prompt).sum();
-    let rows: usize = compared.iter().filter_map(|pairing| pairing.rows.as_ref()).map(|rows| rows.rows).sum();
     let sum = |count: fn(&ArmJudgement) -> u64| judgement.arms.iter().map(count).sum::<u64>();
     let unit = compared.iter().find_map(|pairing| pairing.unit);
     let unit =
@@ -259,12 +275,34 @@ fn conclusion(judgement: &Judgement, style: Style) -> String {
         Style::Terminal(_) => judgement.verdict.to_string(),
     };
     format!(
-        "{verdict}: {} compared with the reference, {covered} {} past the prompt, {rows} rows; {} and {} judged.",
+        "{verdict}: {} compared with the reference, {covered} {} past the prompt, {}; {} and {} judged.",
         plural(compared.len() as u64, "sequence"),
         unit.map_or("tokens", unit_name),
+        bytes_text(&compared),
         plural(sum(|arm| arm.compared.rounds), "round"),
         plural(sum(|arm| arm.compared.proposed), "proposal")
     )
+}
+
+/// How many rows and states were held against the reference's, and how many have other bytes: equal text alone would
+/// read as if nothing differed.
+fn bytes_text(compared: &[&Pairing]) -> String {
+    let rows = || compared.iter().filter_map(|pairing| pairing.rows.as_ref());
+    let states = || compared.iter().filter_map(|pairing| pairing.states.as_ref());
+    let part = |all: usize, differ: usize, what: &str| {
+        let other = if differ == 0 { String::new() } else { format!(" ({differ} with other bytes)") };
+        plural(all as u64, what) + &other
+    };
+    let mut text =
+        part(rows().map(|rows| rows.rows).sum(), rows().map(|rows| rows.bytes_differ).sum(), "row");
+    if let unknown @ 1.. = rows().map(|rows| rows.unknown).sum::<usize>() {
+        text += &format!(" and {unknown} more without digest");
+    }
+    if states().next().is_some() {
+        let (all, differ) = (states().map(|found| found.states), states().map(StatesCompared::differ));
+        text = format!("{text}, {}", part(all.sum(), differ.sum(), "state"));
+    }
+    text
 }
 
 fn plural(count: u64, what: &str) -> String {
@@ -281,7 +319,7 @@ pub fn text(judgement: &Judgement, style: Style) -> String {
     let some = |table: Table| (!table.is_empty()).then(|| form(&table));
     let mut parts: Vec<String> = some(overview(judgement)).into_iter().collect();
     for arm in &judgement.arms {
-        parts.extend(some(details(arm)));
+        parts.extend(some(details(&name(judgement, arm), arm)));
         parts.extend(judged::arm_text(arm, style));
     }
     parts.push(judged::coverage(&judgement.arms, style));

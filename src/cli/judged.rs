@@ -181,16 +181,32 @@ pub(super) fn coverage(arms: &[ArmJudgement], style: Style) -> String {
     }
 }
 
-/// What was missing, and the laws that wanted it.
+/// A law, and the files in which what it wants was missing.
+type Wanting<'a> = (&'a str, Vec<&'a ArmJudgement>);
+
+/// What was missing, and the laws that wanted it; where other files had it, in how many, or in which, it was missing.
 fn lacking(arms: &[ArmJudgement]) -> Vec<String> {
-    let mut wanted: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for lack in arms.iter().flat_map(|arm| &arm.not_checkable) {
-        let laws = wanted.entry(lack.missing.join(" or ")).or_default();
-        if !laws.contains(&lack.law) {
-            laws.push(lack.law);
+    let mut wanted: BTreeMap<String, Vec<Wanting<'_>>> = BTreeMap::new();
+    for arm in arms {
+        for lack in &arm.not_checkable {
+            let laws = wanted.entry(lack.missing.join(" or ")).or_default();
+            match laws.iter_mut().find(|(law, _)| *law == lack.law) {
+                Some((_, files)) => files.push(arm),
+                None => laws.push((lack.law, vec![arm])),
+            }
         }
     }
-    wanted.into_iter().map(|(keys, laws)| format!("{keys} ({})", laws.join(", "))).collect()
+    let law = |(law, lacking): &Wanting<'_>| match lacking[..] {
+        _ if lacking.len() == arms.len() || !arms.iter().any(|arm| arm.checked.contains(law)) => {
+            (*law).to_owned()
+        }
+        [one] => format!("{law} in {}", one.file),
+        _ => format!("{law} in {} of {} files", lacking.len(), arms.len()),
+    };
+    let keys = |(keys, laws): (String, Vec<Wanting<'_>>)| {
+        format!("{keys} ({})", laws.iter().map(law).collect::<Vec<_>>().join(", "))
+    };
+    wanted.into_iter().map(keys).collect()
 }
 
 /// Breaks a list at its commas.

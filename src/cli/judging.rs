@@ -1,11 +1,20 @@
 //! From a command line's paths to the transcripts that it means.
 
+use super::console;
 use super::exit::Failure;
+use crate::results::bisect::TRAIL_FORMAT;
 pub use crate::results::judging::{judge_input, judge_path};
+use crate::results::sweep::journal;
+use serde::Deserialize;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The files that the arguments name: a folder stands for its transcripts, however deep, in order of their paths.
+/// The most bytes that the first line of another file of this program is looked for in.
+const LONGEST_CLAIM: u64 = 1 << 20;
+
+/// The files that the arguments name: a folder stands for its transcripts, however deep, in order of their paths. What
+/// a bisect, a remedy or a sweep left beside them in lines of its own is passed over with a remark.
 ///
 /// # Errors
 /// When an argument is not there or a folder cannot be read.
@@ -49,8 +58,31 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         if path.is_dir() && !path.is_symlink() {
             collect(&path, files)?;
         } else if path.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
-            files.push(path);
+            match other_kind(&path) {
+                Some(kind) => {
+                    console::note(&format!("{}: {kind}, no transcript; passed over", path.display()));
+                }
+                None => files.push(path),
+            }
         }
     }
     Ok(())
+}
+
+/// The key that tells this program's files of lines apart.
+#[derive(Deserialize)]
+struct Claim {
+    format: String,
+}
+
+/// What else of this program a file is, by its first line.
+fn other_kind(path: &Path) -> Option<&'static str> {
+    let mut first = Vec::new();
+    let input = fs::File::open(path).ok()?;
+    BufReader::new(input).take(LONGEST_CLAIM).read_until(b'\n', &mut first).ok()?;
+    match serde_json::from_slice::<Claim>(&first).ok()?.format.as_str() {
+        TRAIL_FORMAT => Some("a trail"),
+        journal::FORMAT => Some("the journal of a sweep"),
+        _ => None,
+    }
 }

@@ -114,10 +114,20 @@ impl Field {
                     Against { references: &self.references, broken: &self.broken, margin: self.margin };
                 let broken: Vec<&Null> = own.iter().filter(|null| null.run == index).collect();
                 against.compare(&mut contestant, &broken, &mut self.observed)?;
+                self.note_null_arm(&mut contestant);
             }
             self.judged.push((contestant.judged, heard));
         }
         Ok(())
+    }
+
+    /// A repeat that was held against its own run: the law was asked of both.
+    fn note_null_arm(&mut self, repeat: &mut Contestant) {
+        let Some(run) = run_of(&self.references, &repeat.arm) else { return };
+        for judged in [&mut repeat.judged, &mut self.references[run].judged] {
+            judged.not_checkable.retain(|lack| lack.law != "null-arm");
+            judged.ask("null-arm");
+        }
     }
 
     /// Everything that was held against the references, then the references.
@@ -277,6 +287,9 @@ impl<'a> Against<'a> {
             return Ok(pairing::ended(None, Some(note)));
         }
         let mut pairing = self.streams(arm, sequence, &reference)?;
+        if is_repeat(arm) && same_arm(reference.arm, arm) {
+            as_null_arm(&mut pairing, reference.sequence, sequence);
+        }
         if let Answer::Missing(key) = answer {
             pairing.without_prompt(key);
         }
@@ -324,6 +337,16 @@ impl<'a> Against<'a> {
         };
         let place = having.iter().position(same).unwrap_or(0);
         (!having.is_empty()).then(|| having.swap_remove(place))
+    }
+}
+
+/// A repeat that is compared with its own run alone. Where they part is told as of any arm, but it is no effect of
+/// speculation, and a run that differs from its repeat is comparable with nothing.
+fn as_null_arm(pairing: &mut Pairing, first: &Sequence, repeat: &Sequence) {
+    pairing.null_arm = true;
+    if let Answer::Broken(broken) = between::null_arm(&side(first), &side(repeat)) {
+        pairing.broken = vec![broken];
+        pairing.verdict = Verdict::NotComparable;
     }
 }
 

@@ -7,10 +7,11 @@ use super::Judgement;
 use super::arms::ArmRun;
 use super::comparing::{Contestant, side};
 use crate::algebra::between::{self, Answer};
+use crate::algebra::pairing::{self, Terms};
 use crate::algebra::states::{FirstState, StatesCompared};
-use crate::algebra::{Pairing, Verdict};
-use crate::transcript::Sequence;
+use crate::algebra::{Pairing, Side, Verdict};
 use serde::Serialize;
+use std::convert::Infallible;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -92,6 +93,8 @@ pub struct NullArm {
     file: String,
     prompts: usize,
     differing: usize,
+    rows: Option<Counted>,
+    states: Option<Counted>,
 }
 
 impl NullArm {
@@ -120,17 +123,43 @@ fn null_arm(contestants: &[Contestant], repeat: &Contestant) -> NullArm {
         let (first, repeat) = (&one.arm.header, &repeat.arm.header);
         first.repeat.unwrap_or(0) == 0 && first.arm == repeat.arm
     });
-    // A sequence without a partner was not shown to be equal.
-    let differs = |sequence: &&Sequence| {
-        let before =
-            first.and_then(|first| first.arm.sequences.iter().find(|one| one.sequence == sequence.sequence));
-        before.is_none_or(|before| between::null_arm(&side(before), &side(sequence)) != Answer::Holds)
-    };
-    NullArm {
+    let mut found = NullArm {
         file: repeat.judged.file.clone(),
         prompts: repeat.arm.sequences.len(),
-        differing: repeat.arm.sequences.iter().filter(differs).count(),
+        differing: 0,
+        rows: None,
+        states: None,
+    };
+    for sequence in &repeat.arm.sequences {
+        let before =
+            first.and_then(|first| first.arm.sequences.iter().find(|one| one.sequence == sequence.sequence));
+        // A sequence without a partner was not shown to be equal.
+        let Some(before) = before else {
+            found.differing += 1;
+            continue;
+        };
+        found.differing += usize::from(between::null_arm(&side(before), &side(sequence)) != Answer::Holds);
+        found.count(&side(before), &side(sequence));
     }
+    found
+}
+
+impl NullArm {
+    /// Adds the rows and states that a sequence and its repeat both recorded, by their digests.
+    fn count(&mut self, first: &Side<'_>, repeat: &Side<'_>) {
+        let terms = Terms { prompt: between::prompt_length(None, first), ..Terms::default() };
+        let Ok(pairing) = pairing::compare(repeat, first, terms, |_| Ok::<_, Infallible>(None));
+        add(&mut self.rows, pairing.rows.map(|rows| (rows.rows, rows.bytes_differ)));
+        add(&mut self.states, pairing.states.map(|states| (states.states, states.differ())));
+    }
+}
+
+/// Adds what one sequence has to the sum, if it has any.
+fn add(sum: &mut Option<Counted>, more: Option<(usize, usize)>) {
+    let Some((compared, differ)) = more else { return };
+    let sum = sum.get_or_insert(Counted { compared: 0, differ: 0 });
+    sum.compared += compared;
+    sum.differ += differ;
 }
 
 impl PartedAt {
@@ -176,6 +205,7 @@ impl Outcome {
 
     fn take_null(&mut self, null: &NullArm) {
         self.role = Role::NullArm;
+        (self.rows, self.states) = (null.rows, null.states);
         self.prompts = null.prompts;
         self.identical = null.prompts - null.differing;
         if self.verdict == Verdict::Consistent {
@@ -190,9 +220,7 @@ impl Outcome {
             let first = pairing.first.as_ref();
             self.first_differences.extend(first.map(|first| PartedAt { prompt, token: first.index }));
             if let Some(rows) = &pairing.rows {
-                let sum = self.rows.get_or_insert(Counted { compared: 0, differ: 0 });
-                sum.compared += rows.rows;
-                sum.differ += rows.bytes_differ;
+                add(&mut self.rows, Some((rows.rows, rows.bytes_differ)));
                 let first = rows.first.as_ref().map(|first| PartedAt { prompt, token: first.index });
                 self.first_row = self.first_row.or(first);
             }
@@ -203,9 +231,7 @@ impl Outcome {
     }
 
     fn take_states(&mut self, prompt: i64, states: &StatesCompared) {
-        let sum = self.states.get_or_insert(Counted { compared: 0, differ: 0 });
-        sum.compared += states.states;
-        sum.differ += states.differ();
+        add(&mut self.states, Some((states.states, states.differ())));
         let place = |first: &FirstState| StateAt { prompt, round: first.round, positions: first.positions };
         self.first_state = self.first_state.or(states.first.as_ref().map(place));
     }
@@ -217,6 +243,11 @@ impl Outcome {
             0 => self.arm.clone(),
             repeat => format!("{} repeat {repeat}", self.arm),
         }
+    }
+
+    /// Some row or state has other bytes.
+    fn bytes_differ(&self) -> bool {
+        [self.rows, self.states].into_iter().flatten().any(|counted| counted.differ > 0)
     }
 
     /// The cell of the table.
@@ -264,8 +295,9 @@ pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec
     let arms = || outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
     let mut says: Vec<String> = arms().filter_map(of_prompts).chain(arms().filter_map(of_rows)).collect();
     says.extend(arms().filter_map(of_states));
-    if arms().any(|arm| arm.verdict == Verdict::Identical && arm.rows.is_some_and(|rows| rows.differ > 0)) {
-        says.push("The verdict is about the text; rows are counted apart.".to_owned());
+    if arms().any(|arm| arm.verdict == Verdict::Identical && arm.bytes_differ()) {
+        let what = if arms().any(|arm| arm.states.is_some()) { "rows and states" } else { "rows" };
+        says.push(format!("The verdict is about the text; {what} are counted apart."));
     }
     let silent = runs.iter().filter(|run| run.width.is_some()).all(|run| run.drafted == 0);
     if verdict == Verdict::Vacuous && silent {

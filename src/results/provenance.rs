@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// Keys that differ from run to run by nature.
 const OF_THE_RUN: [&str; 3] = ["started", "repeat", "arm"];
 
+/// The most characters of a value that the table shows.
+const LONGEST: usize = 60;
+
 /// One key of two headers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Key {
@@ -94,31 +97,42 @@ impl Provenance {
     #[must_use]
     pub fn table(&self, left: &str, right: &str) -> Table {
         let mut table = Table::new().text("key").text(left).text(right);
-        let show = |value: &Option<String>| {
-            value.as_ref().map_or_else(|| "not known".to_owned(), |text| short(text))
-        };
         for key in self.differing.iter().chain(&self.one_sided) {
+            let from =
+                key.left.as_ref().zip(key.right.as_ref()).map_or(0, |(left, right)| common(left, right));
+            let show = |value: &Option<String>| {
+                value.as_ref().map_or_else(|| "not known".to_owned(), |text| short(text, from))
+            };
             table.row([key.key.clone(), show(&key.left), show(&key.right)]);
         }
         table
     }
 }
 
-/// Long values keep both ends: digests and lists of ids differ anywhere.
-fn short(text: &str) -> String {
+/// Characters that both texts begin with.
+fn common(left: &str, right: &str) -> usize {
+    left.chars().zip(right.chars()).take_while(|(left, right)| left == right).count()
+}
+
+/// A long value from a little before character `from`, where it parts from the other side's: the ends of two command
+/// lines or digests can be equal.
+fn short(text: &str, from: usize) -> String {
     let length = text.chars().count();
-    if length <= 60 {
+    if length <= LONGEST {
         return text.to_owned();
     }
-    let (start, end) = (text.chars().take(28), text.chars().skip(length - 20));
-    format!("{} … {} ({length} characters)", start.collect::<String>(), end.collect::<String>())
+    let start = from.saturating_sub(LONGEST / 4).min(length - LONGEST);
+    let part: String = text.chars().skip(start).take(LONGEST).collect();
+    let (before, after) = (if start > 0 { "… " } else { "" }, start + LONGEST < length);
+    format!("{before}{part}{} ({length} characters)", if after { " …" } else { "" })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::compare;
+    use super::{LONGEST, compare, short};
     use crate::transcript::ArmKind;
     use crate::transcript::import::Extras;
+    use proptest::prelude::*;
 
     #[test]
     fn what_one_side_does_not_know_is_not_a_difference() {
@@ -131,5 +145,15 @@ mod tests {
         let found = compare(&left, &right).unwrap();
         assert_eq!(found.differing.iter().map(|key| key.key.as_str()).collect::<Vec<_>>(), ["width"]);
         assert_eq!(found.one_sided.iter().map(|key| key.key.as_str()).collect::<Vec<_>>(), ["routes"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_long_value_is_shown_where_it_parts(before in 0_usize..200, after in 0_usize..200) {
+            let text = format!("{}X{}", "a".repeat(before), "b".repeat(after));
+            let shown = short(&text, before);
+            prop_assert!(shown.contains('X'), "{shown}");
+            prop_assert!(shown.chars().count() <= LONGEST + 25, "{shown}");
+        }
     }
 }

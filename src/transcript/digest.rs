@@ -1,5 +1,6 @@
 //! SHA-256 in the spelling that transcripts use: 64 lower-case hexadecimal digits.
 
+use serde::de::{Deserialize, Deserializer, Error as _};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -53,6 +54,27 @@ pub fn stream_sha256(tokens: &[i64]) -> String {
         digester.update(&token.to_le_bytes());
     }
     digester.finish()
+}
+
+/// True for 64 hexadecimal digits, in whichever case.
+#[must_use]
+pub fn is_sha256(text: &[u8]) -> bool {
+    text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// A key that may be absent; what is there has to be a digest. A text that is none would otherwise be left out of
+/// every comparison, and a run of such rows be called equal in none of them.
+///
+/// # Errors
+/// When the value is no string of 64 hexadecimal digits.
+pub fn maybe<'de, D: Deserializer<'de>>(source: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(source)?;
+    match text.as_deref().filter(|text| !is_sha256(text.as_bytes())) {
+        None => Ok(text),
+        Some(other) => Err(D::Error::custom(format!(
+            "`{other}` is no SHA-256 (64 hexadecimal digits); leave the key out where there is none"
+        ))),
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

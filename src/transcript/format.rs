@@ -4,7 +4,7 @@
 //! *not known*, never zero. Unknown keys are ignored; an unknown `type` is refused by the reader. Counts and
 //! ids are signed, because a judge has to be able to read the wrong values that it exists to report.
 
-use super::object;
+use super::{digest, object};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -261,7 +261,8 @@ pub struct Prefill {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub row: Option<Row>,
     /// SHA-256 over KV and recurrent state entering round 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "digest::maybe")]
+    #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"))]
     pub state_sha256: Option<String>,
 }
 
@@ -283,7 +284,8 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe")]
     pub row: Option<Row>,
     /// SHA-256 over KV and recurrent state after the step, of `cache_len` positions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "digest::maybe")]
+    #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"))]
     pub state_sha256: Option<String>,
 }
 
@@ -331,7 +333,8 @@ pub struct Round {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_committed: Option<i64>,
     /// SHA-256 over KV and recurrent state after the rewind, of `cache_after` positions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "digest::maybe")]
+    #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"))]
     pub state_sha256: Option<String>,
     /// One entry a verified row.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "object::maybe_list")]
@@ -368,7 +371,8 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<i64>,
     /// SHA-256 of the raw logit bytes: little endian, vocabulary order, in `dtype`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "digest::maybe")]
+    #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"))]
     pub sha256: Option<String>,
     /// Dtype of the logits that left the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 //!
 //! A side file holds half a megabyte a row; comparing two arms needs two rows in memory, never two files.
 
-use super::digest::sha256;
+use super::digest::{is_sha256, sha256};
 use super::format::Row;
 use super::writer::rows_path;
 use std::fs::File;
@@ -37,7 +37,7 @@ pub enum KeptError {
 /// Equal by their digests; unknown unless both are digests. Two empty strings are not two equal rows.
 #[must_use]
 pub fn same_digest(left: Option<&str>, right: Option<&str>) -> Option<bool> {
-    let digest = |text: &&str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let digest = |text: &&str| is_sha256(text.as_bytes());
     let (left, right) = (left.filter(digest)?, right.filter(digest)?);
     Some(left.eq_ignore_ascii_case(right))
 }

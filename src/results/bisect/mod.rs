@@ -17,4 +17,4 @@ pub use answers::{
 pub use bisected::{BISECT_VERSION, Bisected, Class, Question, Reading, Screened};
 pub use heat::{HeatRow, heat_map};
 pub use kernels::{Kernels, Launch, Measured};
-pub use trail::{Key, Trail, TrailError};
+pub use trail::{FORMAT as TRAIL_FORMAT, Key, Trail, TrailError};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What the first line's `format` says.
-const FORMAT: &str = "exactness.trail";
+pub const FORMAT: &str = "exactness.trail";
 /// The version that this program reads and writes.
 const VERSION: u32 = 1;
 
