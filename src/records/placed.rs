@@ -14,8 +14,7 @@ pub fn place<'a>(inputs: &'a [Input], holder: &Input, path: &str) -> Option<&'a 
     let transcripts = || inputs.iter().filter(|one| matches!(one.kind, Kind::Transcript | Kind::Unjudged));
     let base = if holder.folder() == "." { String::new() } else { format!("{}/", holder.folder()) };
     let beside = (0..parts.len()).map(|from| format!("{base}{}", parts[from..].join("/")));
-    let beside = beside.filter_map(|name| transcripts().find(|one| one.name == name)).next();
-    if let Some(found) = beside {
+    if let Some(found) = { beside }.find_map(|name| transcripts().find(|one| one.name == name)) {
         return Some(&found.name);
     }
     // A file name alone is shared by too many runs.
@@ -48,7 +47,7 @@ pub fn rename(
     let mut names = Vec::new();
     for arm in &mut judgement.arms {
         let placed = place(inputs, holder, &arm.file).filter(|name| same(arm, name));
-        let name = placed.map_or_else(|| tail(&arm.file, &paths), str::to_owned);
+        let name = placed.map_or_else(|| elsewhere(&arm.file, &paths), str::to_owned);
         names.push((arm.file.clone(), name.clone()));
         arm.file = format!("{}{BEHIND}{name}", holder.name);
     }
@@ -85,23 +84,30 @@ pub fn of_remedy(inputs: &[Input], holder: &Input, path: &str) -> String {
     let below = || {
         let parts = parts(path);
         let runs = parts.iter().rposition(|part| *part == "runs");
-        runs.map_or_else(|| tail(path, &[]), |from| parts[from..].join("/"))
+        let leads = elsewhere(path, &[]) != path;
+        let runs = runs.filter(|_| leads).map(|from| parts[from..].join("/"));
+        runs.unwrap_or_else(|| elsewhere(path, &[]))
     };
     place(inputs, holder, path).map_or_else(below, str::to_owned)
 }
 
-/// The recording that a bisect's rounds are of.
+/// The recording that a bisect's rounds are of, which stands between words.
 pub fn of_rounds(says: &mut String, inputs: &[Input], holder: &Input) {
-    let path = says.strip_prefix("rounds of ").filter(|path| path.contains('/')).map(str::to_owned);
-    if let Some(path) = path {
-        let name = place(inputs, holder, &path).map_or_else(|| tail(&path, &[]), str::to_owned);
-        *says = format!("rounds of {name}");
-    }
+    let Some(rest) = says.strip_prefix("rounds of ") else { return };
+    let path = rest.split(", sequence ").next().unwrap_or(rest).to_owned();
+    let name = place(inputs, holder, &path).map_or_else(|| elsewhere(&path, &[]), str::to_owned);
+    *says = says.replacen(&path, &name, 1);
+}
+
+/// A file that the record does not have: a relative path as it is, of another one the end that tells it apart.
+fn elsewhere(path: &str, all: &[String]) -> String {
+    let leads = path.starts_with(['/', '\\', '.']) || path.contains(":\\");
+    if leads { tail(path, all) } else { path.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{place, tail};
+    use super::{of_remedy, of_rounds, place, tail};
     use crate::records::input::Input;
     use crate::records::kind::Kind;
 
@@ -124,6 +130,32 @@ mod tests {
         assert_eq!(placed("other/x.json", "/tmp/b/c/w6.jsonl").unwrap(), "data/b/c/w6.jsonl");
         assert_eq!(placed("other/x.json", "/tmp/c/w6.jsonl"), None, "two could be meant");
         assert_eq!(placed("other/x.json", "w6.jsonl"), None, "a name alone is any run's");
+    }
+
+    #[test]
+    fn the_rounds_of_a_bisect_are_those_of_a_file_of_the_record() {
+        let inputs = [input("data/arms/w4.jsonl", Kind::Transcript)];
+        let said = |text: &str| {
+            let mut says = text.to_owned();
+            of_rounds(&mut says, &inputs, &input("data/bisect/bisect.json", Kind::Bisect));
+            says
+        };
+        assert_eq!(
+            said("rounds of /home/s/arms/w4.jsonl, sequence 0"),
+            "rounds of data/arms/w4.jsonl, sequence 0"
+        );
+        assert_eq!(said("rounds of /home/s/other/w4.jsonl"), "rounds of w4.jsonl");
+        assert_eq!(said("rounds of other/w4.jsonl"), "rounds of other/w4.jsonl");
+        assert_eq!(said("a live arm at width 4"), "a live arm at width 4");
+    }
+
+    #[test]
+    fn a_run_of_a_remedy_stands_below_its_folder() {
+        let inputs = [input("data/remedy/runs/w4-1/w4.jsonl", Kind::Transcript)];
+        let said = |path: &str| of_remedy(&inputs, &input("data/remedy/remedy.json", Kind::Remedy), path);
+        assert_eq!(said("/home/s/r/runs/w4-1/w4.jsonl"), "data/remedy/runs/w4-1/w4.jsonl");
+        assert_eq!(said("/home/s/r/runs/w4-2/w4.jsonl"), "runs/w4-2/w4.jsonl");
+        assert_eq!(said("r/runs/w4-2/w4.jsonl"), "r/runs/w4-2/w4.jsonl");
     }
 
     #[test]

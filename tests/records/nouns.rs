@@ -64,7 +64,7 @@ fn the_search_finds_what_it_is_for() {
 fn a_record_of_one_of_each_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let (data, out) = (folder.path().join("data"), folder.path().join("record"));
-    let row = |index: usize| vec![index as f32, 1.0];
+    let row = |index: usize| vec![f32::from(u8::try_from(index).unwrap()), 1.0];
     for (arm, width) in [("classic", 1), ("w2", 2)] {
         Run { arm, width, stream: stream(2), row: Some(&row), ..Run::default() }
             .write(&data, &format!("{arm}.jsonl"));

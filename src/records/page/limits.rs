@@ -4,6 +4,7 @@ use super::document::{Block, Section};
 use crate::records::experiment::{Experiment, Run};
 use crate::records::gather::Gathered;
 use crate::results::stored::Arm;
+use crate::transcript::ArmKind;
 use std::collections::BTreeMap;
 
 /// The section; `notes` are the author's.
@@ -68,27 +69,43 @@ fn alike<'a>(laws: Vec<(&'a str, Vec<&'a str>)>) -> Vec<(Vec<&'a str>, Vec<&'a s
     groups
 }
 
-/// `all files`, or folder by folder `all of data/a` and the labels of the others.
+/// `all files`, `all speculative arms`, or folder by folder.
 fn whose(all: &Gathered, files: &[&str]) -> String {
-    let has = |arm: &&Arm| files.contains(&arm.file.as_str());
-    let arms = |one: &Experiment| one.judgement.arms.iter().filter(has).count();
-    if all.experiments.iter().all(|one| arms(one) == one.judgement.arms.len()) {
-        return "all files".to_owned();
+    let arms = || all.experiments.iter().flat_map(|one| one.judgement.arms.iter().map(move |arm| (one, arm)));
+    let has = |arm: &Arm| files.contains(&arm.file.as_str());
+    if let Some(kind) = one_kind(&arms().collect::<Vec<_>>(), has) {
+        return format!("all {kind}");
     }
-    let told = all.experiments.iter().filter(|one| arms(one) > 0).map(|one| {
-        if arms(one) == one.judgement.arms.len() {
-            return format!("all of {}", one.folder);
+    let told = all.experiments.iter().filter(|one| one.judgement.arms.iter().any(has)).map(|one| {
+        let arms: Vec<_> = one.judgement.arms.iter().map(|arm| (one, arm)).collect();
+        if let Some(kind) = one_kind(&arms, has) {
+            return format!("all {kind} of {}", one.folder);
         }
-        let labels: Vec<String> = one.judgement.arms.iter().filter(has).map(|arm| label(one, arm)).collect();
+        let labels: Vec<String> =
+            arms.iter().filter(|(_, arm)| has(arm)).map(|(one, arm)| label(one, arm)).collect();
         format!("{} in {}", labels.join(", "), one.folder)
     });
     told.collect::<Vec<_>>().join("; ")
 }
 
+/// What several files are that are all of their kind; nothing for another choice of them.
+fn one_kind(arms: &[(&Experiment, &Arm)], has: impl Fn(&Arm) -> bool) -> Option<&'static str> {
+    let kind = |one: &Experiment, arm: &Arm| run(one, arm).map(|run| run.header.kind);
+    if arms.iter().all(|(_, arm)| has(arm)) {
+        return Some("files");
+    }
+    let kinds = [(ArmKind::Speculative, "speculative arms"), (ArmKind::Classic, "runs of plain decoding")];
+    let all_of = |wanted: ArmKind| arms.iter().all(|(one, arm)| has(arm) == (kind(one, arm) == Some(wanted)));
+    kinds.into_iter().find(|(wanted, _)| all_of(*wanted)).map(|(_, says)| says)
+}
+
+fn run<'a>(one: &'a Experiment, arm: &Arm) -> Option<&'a Run> {
+    one.runs.iter().find(|run| run.file == arm.file)
+}
+
 /// An arm's label with its repeat; a file without a header has its name alone.
 fn label(one: &Experiment, arm: &Arm) -> String {
-    let run = one.runs.iter().find(|run| run.file == arm.file);
-    run.map_or_else(|| arm.file.clone(), Run::label)
+    run(one, arm).map_or_else(|| arm.file.clone(), Run::label)
 }
 
 /// Equal bytes speak of what was drawn.
