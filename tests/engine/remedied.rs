@@ -227,7 +227,7 @@ fn what_no_route_cures_is_said() {
     // It is another one whatever the rows of its calls, so as many of them do not help.
     assert!(
         says.contains(
-            "Both sides together by o_proj=padded:3,plain.o_proj=padded:3 are not exact: probe differs."
+            "Both sides together by o_proj=padded:3,plain.o_proj=padded:3 are not exact: a row ≠ in the probe."
         ),
         "{says}"
     );

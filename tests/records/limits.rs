@@ -18,7 +18,7 @@ fn a_law_that_was_judged_in_some_files_names_the_others() {
     assert_eq!(report(&data, &out).code, 0);
     let page = read(&out, "report.md");
     let line = page.lines().find(|line| line.contains("for want of max_tokens")).unwrap();
-    assert!(line.contains("budget (w6 in ../data/two)"), "{line}");
+    assert!(line.contains("budget, finish-reason (w6 in ../data/two)"), "{line}");
     assert!(!line.contains("one") && !line.contains("classic"), "{line}");
     for says in ["usage (all files)", "state-slot (all speculative arms)"] {
         assert!(page.contains(says), "{says} is not in {page}");
