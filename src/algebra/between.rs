@@ -6,6 +6,7 @@
 use super::divergence::{self, Compared, Parting, Unit};
 use super::side::{Place, Side};
 use super::states;
+use crate::transcript::counted::form;
 use crate::transcript::format::Prompt;
 use crate::transcript::kept::same_digest;
 use serde_json::{Value, json};
@@ -166,7 +167,7 @@ pub fn vacuous(arm: &Side<'_>, speculates: bool, compared: Option<&Compared>) ->
             what,
             compared.arm,
             compared.reference,
-            unit_name(compared.unit)
+            unit_name(compared.unit, compared.reference)
         );
         return broken("vacuous", json!("tokens > 0"), json!(compared.arm.min(compared.reference)), says);
     }
@@ -192,13 +193,13 @@ fn speculated(arm: &Side<'_>) -> Answer {
     }
 }
 
-/// The unit's name in the plural.
+/// The unit's name, as it belongs to a count.
 #[must_use]
-pub const fn unit_name(unit: Unit) -> &'static str {
+pub fn unit_name(unit: Unit, count: usize) -> String {
     match unit {
-        Unit::Ids => "ids",
-        Unit::Strings => "token strings",
-        Unit::Bytes => "bytes of text",
+        Unit::Ids => form(count, "id"),
+        Unit::Strings => form(count, "token string"),
+        Unit::Bytes => form(count, "byte") + " of text",
     }
 }
 
@@ -212,7 +213,7 @@ pub fn stream(arm: &Side<'_>, prompt: Option<usize>, compared: &Compared) -> Ans
         let Compared { arm, reference, unit, .. } = compared;
         format!(
             "the arm has {arm} {}, the reference {reference}; the shorter is a beginning of the longer",
-            unit_name(*unit)
+            unit_name(*unit, *arm)
         )
     } else {
         let kind = place.map_or("", |place| place.row_kind());

@@ -7,8 +7,8 @@ use super::judged::Style;
 use super::{console, settings};
 use crate::arms::spec::bench_plan;
 use crate::engine::rows::RowDetail;
-use crate::results::Table;
 use crate::results::bench::{ArmSpeed, Bench, restless};
+use crate::results::{Table, counted};
 use crate::transcript::{Arm, files};
 use anyhow::Context as _;
 use std::path::Path;
@@ -76,8 +76,8 @@ fn people(bench: &Bench, style: Style) -> String {
         parts.push(bench.experiment.says.join("\n"));
     }
     let arms = bench.arms.len();
-    let plural = if arms == 1 { "" } else { "s" };
-    parts.push(format!("verdict: {} ({arms} width{plural} timed against plain decoding)", bench.verdict));
+    let widths = counted(arms, "width");
+    parts.push(format!("verdict: {} ({widths} timed against plain decoding)", bench.verdict));
     parts.join("\n\n")
 }
 

@@ -4,6 +4,7 @@
 
 use super::judged::{self, Style};
 use crate::algebra::between::unit_name;
+use crate::algebra::divergence::Unit;
 use crate::algebra::judgement::{ArmJudgement, SequenceJudgement};
 use crate::algebra::near_tie::{Judged, Margin};
 use crate::algebra::pairing::First;
@@ -11,7 +12,8 @@ use crate::algebra::quantum::Drift;
 use crate::algebra::rows::RowsCompared;
 use crate::algebra::states::StatesCompared;
 use crate::algebra::{Pairing, Verdict};
-use crate::results::{Judgement, Table};
+use crate::results::{Judgement, Table, counted};
+use crate::transcript::counted::form;
 use std::fmt::Write as _;
 
 /// The arms of a comparison, one row a sequence.
@@ -58,12 +60,12 @@ fn overview_row(name: &str, sequence: &SequenceJudgement, pairing: &Pairing) -> 
         part.zip(all).map_or_else(|| "–".to_owned(), |(part, all)| format!("{part} of {all}"))
     };
     let null = if pairing.null_arm { "null arm: " } else { "" };
-    let counted = |count: usize| pairing.unit.map_or_else(|| "–".to_owned(), |_| count.to_string());
+    let length = |count: usize| pairing.unit.map_or_else(|| "–".to_owned(), |_| count.to_string());
     vec![
         name.to_owned(),
         sequence.sequence.to_string(),
-        counted(pairing.equal),
-        counted(pairing.arm.max(pairing.reference)),
+        length(pairing.equal),
+        length(pairing.arm.max(pairing.reference)),
         first.map_or_else(|| "–".to_owned(), |first| first.index.to_string()),
         cell(first.and_then(|first| first.round)),
         cell(first.and_then(|first| first.row)),
@@ -110,7 +112,7 @@ fn says_it_all(sequence: &SequenceJudgement, pairing: &Pairing) -> bool {
 
 fn pairing_rows(table: &mut Table, pairing: &Pairing) {
     if let Some(unit) = pairing.unit {
-        table.row(["stream".to_owned(), stream(pairing, unit_name(unit))]);
+        table.row(["stream".to_owned(), stream(pairing, unit)]);
     }
     if let Some(rows) = &pairing.rows {
         table.row(["rows".to_owned(), rows_text(rows)]);
@@ -131,11 +133,16 @@ fn pairing_rows(table: &mut Table, pairing: &Pairing) {
     pairing.notes.iter().for_each(|note| table.row(["note", note]));
 }
 
-fn stream(pairing: &Pairing, unit: &str) -> String {
+fn stream(pairing: &Pairing, unit: Unit) -> String {
     let Pairing { equal, arm, reference, .. } = pairing;
-    let Some(first) = &pairing.first else { return format!("all {equal} {unit} equal") };
+    let Some(first) = &pairing.first else {
+        return match equal {
+            1 => format!("the one {} is equal", unit_name(unit, 1)),
+            _ => format!("all {equal} {} equal", unit_name(unit, *equal)),
+        };
+    };
     let lengths = if arm == reference { format!("{arm}") } else { format!("{arm} against {reference}") };
-    format!("{equal} {unit} equal of {lengths}; {}", first_text(first))
+    format!("{equal} {} equal of {lengths}; {}", unit_name(unit, *equal), first_text(first))
 }
 
 fn first_text(first: &First) -> String {
@@ -176,7 +183,7 @@ fn rows_text(rows: &RowsCompared) -> String {
                 bits.bytes,
                 bits.differing_values,
                 bits.values,
-                plural(bits.max_ulps, "ulp"),
+                counted(bits.max_ulps, "ulp"),
                 bits.signed_zeros,
                 bits.nans
             );
@@ -223,14 +230,14 @@ fn flip_text(flip: &Judged) -> String {
     let mut units = Vec::new();
     units.extend(flip.gap.map(|gap| format!("gap {gap} logits")));
     units.extend(flip.reported_gap.map(|gap| format!("reported gap {gap}")));
-    units.extend(flip.ulps.map(|ulps| counted(ulps, "ulp", "ulps")));
-    units.extend(flip.quanta.map(|quanta| counted(quanta, "quantum", "quanta")));
+    units.extend(flip.ulps.map(|ulps| decimals(ulps, "ulp", "ulps")));
+    units.extend(flip.quanta.map(|quanta| decimals(quanta, "quantum", "quanta")));
     let units = if units.is_empty() { String::new() } else { format!(" ({})", units.join(", ")) };
     format!("{}{units}: {}", flip.verdict, flip.says)
 }
 
 /// Whole counts without decimals, others with two.
-fn counted(number: f64, one: &str, many: &str) -> String {
+fn decimals(number: f64, one: &str, many: &str) -> String {
     let text = format!("{number:.2}");
     let text = text.strip_suffix(".00").unwrap_or(&text);
     format!("{text} {}", if text == "1" { one } else { many })
@@ -276,11 +283,11 @@ fn conclusion(judgement: &Judgement, style: Style) -> String {
     };
     format!(
         "{verdict}: {} compared with the reference, {covered} {} past the prompt, {}; {} and {} judged.",
-        plural(compared.len() as u64, "sequence"),
-        unit.map_or("tokens", unit_name),
+        counted(compared.len(), "sequence"),
+        unit.map_or_else(|| form(covered, "token"), |unit| unit_name(unit, covered)),
         bytes_text(&compared),
-        plural(sum(|arm| arm.compared.rounds), "round"),
-        plural(sum(|arm| arm.compared.proposed), "proposal")
+        counted(sum(|arm| arm.compared.rounds), "round"),
+        counted(sum(|arm| arm.compared.proposed), "proposal")
     )
 }
 
@@ -291,22 +298,18 @@ fn bytes_text(compared: &[&Pairing]) -> String {
     let states = || compared.iter().filter_map(|pairing| pairing.states.as_ref());
     let part = |all: usize, differ: usize, what: &str| {
         let other = if differ == 0 { String::new() } else { format!(" ({differ} with other bytes)") };
-        plural(all as u64, what) + &other
+        counted(all, what) + &other
     };
     let mut text =
         part(rows().map(|rows| rows.rows).sum(), rows().map(|rows| rows.bytes_differ).sum(), "row");
     if let unknown @ 1.. = rows().map(|rows| rows.unknown).sum::<usize>() {
-        text += &format!(" and {unknown} more without digest");
+        text = format!("{text} and {unknown} more without digest");
     }
     if states().next().is_some() {
         let (all, differ) = (states().map(|found| found.states), states().map(StatesCompared::differ));
         text = format!("{text}, {}", part(all.sum(), differ.sum(), "state"));
     }
     text
-}
-
-fn plural(count: u64, what: &str) -> String {
-    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
 }
 
 /// Everything: the overview, each arm's evidence and broken laws, what could not be asked, the readings, the verdict.

@@ -3,7 +3,7 @@
 
 use super::draw;
 use crate::algebra::judgement::{ArmJudgement, Breach, SequenceJudgement};
-use crate::results::{Judgement, Table};
+use crate::results::{Judgement, Table, counted};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -271,10 +271,9 @@ fn conclusion(judgement: &Judgement, style: Style) -> String {
     } else {
         judgement.verdict.to_string()
     };
-    let many = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let files = many(arms.len() as u64, "file");
+    let files = counted(arms.len(), "file");
     let words: Vec<String> = verdicts.iter().map(|(word, count)| format!("{count} {word}")).collect();
     let split = if verdicts.len() > 1 { format!(" ({})", words.join(", ")) } else { String::new() };
-    let judged = [many(rounds, "round"), many(steps, "step"), many(tokens, "token")].join(", ");
+    let judged = [counted(rounds, "round"), counted(steps, "step"), counted(tokens, "token")].join(", ");
     format!("{verdict}: {files}{split}; {judged} judged.")
 }

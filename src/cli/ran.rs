@@ -5,6 +5,7 @@ use super::compared;
 use super::judged::Style;
 use super::settings;
 use crate::results::arms::{Experiment, Extent};
+use crate::results::counted;
 use anyhow::Context as _;
 use std::path::Path;
 
@@ -44,17 +45,13 @@ fn summary(experiment: &Experiment) -> String {
     let Extent { speculative, prompts, tokens, rows, states } = experiment.extent();
     let what = match speculative {
         0 => "plain decoding and its repeats".to_owned(),
-        runs => format!("{} against plain decoding", plural(runs, "speculative run")),
+        runs => format!("{} against plain decoding", counted(runs, "speculative run")),
     };
     let compared = [(rows, "row"), (states, "state")].into_iter().filter(|(count, _)| *count > 0);
-    let compared: Vec<String> = compared.map(|(count, what)| plural(count, what)).collect();
+    let compared: Vec<String> = compared.map(|(count, what)| counted(count, what)).collect();
     let compared =
         if compared.is_empty() { String::new() } else { format!(", {} compared", compared.join(" and ")) };
-    let (prompts, verdict) = (plural(prompts, "prompt"), experiment.verdict);
-    let tokens = format!("{tokens} token{}", if tokens == 1 { "" } else { "s" });
+    let (prompts, verdict) = (counted(prompts, "prompt"), experiment.verdict);
+    let tokens = counted(tokens, "token");
     format!("verdict: {verdict} ({what}: {prompts}, {tokens}{compared})")
-}
-
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -4,7 +4,6 @@ pub mod arms;
 pub mod bench;
 pub mod bisect;
 pub mod comparing;
-pub mod counted;
 pub mod judgement;
 pub mod judging;
 pub mod outcomes;
@@ -20,7 +19,7 @@ pub mod sweep;
 pub mod table;
 pub mod word;
 
-pub use counted::{agreed, counted, part_of};
+pub use crate::transcript::counted::{agreed, counted, part_of};
 pub use judgement::{ArmJudgement, Breach, Compared, Judgement, NotCheckable, Pattern, SequenceJudgement};
 pub use quoted::quoted;
 pub use table::Table;

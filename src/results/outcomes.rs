@@ -6,6 +6,7 @@
 use super::Judgement;
 use super::arms::ArmRun;
 use super::comparing::{Contestant, side};
+use super::{agreed, counted};
 use crate::algebra::between::{self, Answer};
 use crate::algebra::pairing::{self, Terms};
 use crate::algebra::states::{FirstState, StatesCompared};
@@ -314,7 +315,9 @@ pub fn sentences(runs: &[ArmRun], outcomes: &[Outcome], verdict: Verdict) -> Vec
     }
     if let blank @ 1.. = blank_rows(runs) {
         says.push(format!(
-            "{blank} rows of plain decoding have no finite best logit, so its text says nothing: see to the weights or the --dtype."
+            "{} of plain decoding {} no finite best logit, so its text says nothing: see to the weights or the --dtype.",
+            counted(blank, "row"),
+            agreed(blank, "has", "have")
         ));
     }
     says

@@ -5,6 +5,7 @@
 pub mod arm;
 pub mod blocks;
 pub mod clock;
+pub mod counted;
 pub mod digest;
 pub mod export;
 pub mod fault;

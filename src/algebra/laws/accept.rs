@@ -2,6 +2,7 @@
 
 use super::law::{Fault, Outcome, Question, count};
 use super::place::{Next, RoundAt};
+use crate::transcript::counted::counted;
 use crate::transcript::format::{FinishReason, Window};
 use crate::transcript::{Footer, TokenId};
 use serde_json::json;
@@ -66,7 +67,9 @@ pub(super) fn emission(at: &RoundAt) -> Outcome {
     if same < emitted.len() {
         let says = match chosen.get(same) {
             Some(token) => format!("emits {} at place {same}, the rows choose {token}", emitted[same]),
-            None => format!("emits {} tokens, the rows choose {}", emitted.len(), chosen.len()),
+            None => {
+                format!("emits {}, the rows choose {}", counted(emitted.len(), "token"), chosen.len())
+            }
         };
         return broken(same, says);
     }

@@ -2,6 +2,7 @@
 
 use super::law::Outcome;
 use super::place::{RoundAt, TokenAt, TokenLine};
+use crate::transcript::counted::counted;
 use crate::transcript::format::DrafterCache;
 
 /// `cache-length` before a round.
@@ -55,7 +56,8 @@ fn kept(at: &RoundAt, what: &str, found: i64) -> Outcome {
         return Outcome::Holds;
     }
     let (low, high) = range.into_inner();
-    let says = format!("{what} {found} rows, the round commits {high} of its {}", at.round.width);
+    let says =
+        format!("{what} {}, the round commits {high} of its {}", counted(found, "row"), at.round.width);
     if low == high {
         return Outcome::broken(high, found, says);
     }

@@ -2,6 +2,7 @@
 
 use super::law::{Outcome, count};
 use super::place::{RoundAt, TokenAt, TokenLine};
+use crate::transcript::counted::agreed;
 use crate::transcript::{Row, TokenId};
 
 /// `row-choice` at a round.
@@ -9,7 +10,14 @@ pub(super) fn choice(at: &RoundAt) -> Outcome {
     let Some(rows) = &at.round.rows else { return Outcome::Missing(&["rows"]) };
     let (width, found) = (at.round.width, count(rows.len()));
     if width != found {
-        return Outcome::broken(width, found, format!("{found} rows are recorded of a block of {width}"));
+        return Outcome::broken(
+            width,
+            found,
+            format!(
+                "{} recorded of a block of {width}",
+                agreed(found, "1 row is".to_owned(), format!("{found} rows are"))
+            ),
+        );
     }
     let tops = rows.iter().map(best).zip(&at.round.target).enumerate();
     let mut known = tops.filter_map(|(row, (best, target))| Some((row, best?, *target))).peekable();

@@ -3,6 +3,7 @@
 use super::law::{Fault, Outcome, count};
 use super::place::{Facts, RoundAt, TokenAt, TokenLine};
 use crate::transcript::TokenId;
+use crate::transcript::counted::counted;
 use serde_json::{Value, json};
 
 /// `vocabulary` at a round.
@@ -86,7 +87,7 @@ pub(super) fn draft_length(at: &RoundAt) -> Outcome {
 pub(super) fn target_length(at: &RoundAt) -> Outcome {
     let (expected, found) = (at.round.width, count(at.round.target.len()));
     Outcome::equal(expected, found, || {
-        format!("a block of width {expected} has {expected} rows, target holds {found}")
+        format!("a block of width {expected} has {}, target holds {found}", counted(expected, "row"))
     })
 }
 

@@ -4,6 +4,7 @@
 //! not.
 
 use super::error::ImportError;
+use crate::transcript::counted::counted;
 use crate::transcript::files::WriteError;
 use crate::transcript::format::{ArmKind, FORMAT, Prompt, Source, VERSION};
 use crate::transcript::{Footer, Header, Line, Prefill, Round, TokenId, Writer};
@@ -66,7 +67,7 @@ impl Extras {
         let single = self.prompts.len() == 1;
         for (lists, what, fits) in [(&self.prompts, "prompt", single), (&self.tokens, "stream", false)] {
             if !lists.is_empty() && !fits && lists.len() != sequences {
-                let (left, right) = (plural(lists.len(), what), plural(sequences, "sequence"));
+                let (left, right) = (counted(lists.len(), what), counted(sequences, "sequence"));
                 return Err(ImportError::Mismatch { left, right });
             }
         }
@@ -122,10 +123,10 @@ impl Imported {
     pub fn summary(&self) -> String {
         let rounds: usize = self.sequences.iter().map(|sequence| sequence.rounds.len()).sum();
         let footers = || self.sequences.iter().filter_map(|sequence| sequence.footer.as_ref());
-        let mut known = vec![plural(self.sequences.len(), "sequence"), plural(rounds, "round")];
+        let mut known = vec![counted(self.sequences.len(), "sequence"), counted(rounds, "round")];
         let ids: usize = footers().filter_map(|footer| footer.tokens.as_ref()).map(Vec::len).sum();
         let strings: usize = footers().filter_map(|footer| footer.token_strings.as_ref()).map(Vec::len).sum();
-        known.extend([plural(ids, "stream id"), plural(strings, "token string")]);
+        known.extend([counted(ids, "stream id"), counted(strings, "token string")]);
         if self.header.prompts.iter().any(|prompt| prompt.ids.is_none()) {
             known.push("prompt ids not known".to_owned());
         }
@@ -146,10 +147,6 @@ impl Imported {
 #[must_use]
 pub fn repeat_path(path: &Path, repeat: usize) -> PathBuf {
     if repeat == 0 { path.to_owned() } else { path.with_extension(format!("repeat{repeat}.jsonl")) }
-}
-
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
 }
 
 /// A count as the signed number of the format.
