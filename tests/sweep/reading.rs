@@ -126,7 +126,7 @@ fn a_sweep_that_compared_nothing_is_not_identical() {
         assert_eq!(reading.verdict, Word::NotRun);
         assert_eq!(
             reading.verdict_line(),
-            "verdict: not run (0 of 1 comparisons made: 0 equal, 0 different, 0 rows compared)"
+            "verdict: not run (0 of 1 comparison made: 0 equal, 0 different, 0 rows compared)"
         );
     }
     assert_eq!(
