@@ -14,7 +14,11 @@ run_one() {
     eval "words=($2)"
     echo "== $name: ${words[*]}"
     ${LIMIT:+timeout "$LIMIT"} "$exactness" "${words[@]}" --out "$name" </dev/null || code=$?
-    case $code in 0 | 1 | 3) return "$code" ;; *) exit "$code" ;; esac
+    case $code in
+        0 | 1 | 3) return "$code" ;;
+        124) echo "== $name: ended after $LIMIT seconds; what it recorded stays" >&2; return 3 ;;
+        *) exit "$code" ;;
+    esac
 }
 
 # The worse of two verdicts' exit codes.

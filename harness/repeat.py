@@ -18,10 +18,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What names a moment, a machine or a speed, and the command that was typed.
+# What names a moment, a machine or a speed, the command that was typed, and sentences made of other keys.
 UNLIKE = {
     "micros", "machine", "backend", "host", "program", "key", "command", "seconds", "cost", "remembered", "measured",
-    "plain",
+    "plain", "says",
 }
 
 
@@ -50,6 +50,9 @@ def alike(value):
     """A result without what may differ."""
     if isinstance(value, dict):
         kept = {key: alike(part) for key, part in value.items() if key not in UNLIKE}
+        if "proposed" in kept:
+            # A transcript's length has its times in it.
+            kept.pop("bytes", None)
         # The faster of two settings stands first.
         kept.get("candidates", []).sort(key=lambda tried: tried["routes"])
         return kept
@@ -83,10 +86,14 @@ def first(left, right, place=""):
 def compared(path, name, work):
     """What one word says of a file."""
     again = work / name
-    if path.suffix not in (".jsonl", ".json") or path.name in ("trail.jsonl", "bench.json"):
+    if path.suffix not in (".jsonl", ".json", ".csv") or path.name in ("trail.jsonl", "bench.json", "bench.csv"):
         return "not compared"
     if not again.exists():
         return "missing"
+    if path.suffix == ".csv":
+        pairs = zip(path.read_text().splitlines() + [None], again.read_text().splitlines() + [None])
+        place = next((number for number, (left, right) in enumerate(pairs, 1) if left != right), None)
+        return f"differs at line {place}" if place else "same"
     place = first(lines(path), lines(again))
     return f"differs at {place}" if place else "same"
 

@@ -22,7 +22,8 @@ use crate::results::bisect::Key;
 use crate::results::remedy::steps::QUESTION;
 use crate::results::remedy::{REMEDY_VERSION, Remedy, WidthRemedy};
 use crate::transcript::digest::sha256;
-use crate::transcript::files::write_whole;
+use crate::transcript::files::{rename, write_whole};
+use std::path::Path;
 
 /// Finds the cheapest routes under which blocks of a width give plain decoding's bytes.
 ///
@@ -108,7 +109,9 @@ impl RemedyArgs {
             command: settings::command_line(),
         };
         let json = serde_json::to_string_pretty(&remedy)?;
-        write_whole(&prepared.out.join("remedy.json"), format!("{json}\n").as_bytes())?;
+        let file = prepared.out.join("remedy.json");
+        keep_other_widths(&file, &remedy)?;
+        write_whole(&file, format!("{json}\n").as_bytes())?;
         console::out(&match self.format {
             Format::Json => json,
             format => remedied::text(&remedy, format, (&prepared.out, &taken)),
@@ -226,6 +229,25 @@ impl RemedyArgs {
         memo.save().map_err(|error| Failure::unavailable(format!("failed to {error}")))?;
         Ok(true)
     }
+}
+
+/// A result in the same folder that has widths which are not asked now keeps what it has under a name of its own.
+fn keep_other_widths(file: &Path, now: &Remedy) -> anyhow::Result<()> {
+    let Ok(text) = std::fs::read(file) else { return Ok(()) };
+    let name = match serde_json::from_slice::<Remedy>(&text) {
+        Ok(before) if before.widths.iter().all(|one| now.widths.iter().any(|now| now.width == one.width)) => {
+            return Ok(());
+        }
+        Ok(before) => {
+            let widths: Vec<String> = before.widths.iter().map(|one| one.width.to_string()).collect();
+            format!("remedy-w{}.json", widths.join("-"))
+        }
+        // Whatever it is, it is not ours to overwrite.
+        Err(_) => "remedy-unread.json".to_owned(),
+    };
+    rename(file, &file.with_file_name(&name))?;
+    console::note(&format!("note: what {} held before is kept as {name}", file.display()));
+    Ok(())
 }
 
 /// What stopped the search, with the exit code that belongs to it.

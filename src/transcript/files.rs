@@ -119,7 +119,15 @@ pub fn put_aside(path: &Path) -> Result<(), WriteError> {
         path.with_file_name(name)
     };
     let free = (1..=9999).map(named).find(|name| !name.exists()).unwrap_or_else(|| named(1));
-    fs::rename(path, free).map_err(|source| WriteError { path: path.to_owned(), source })
+    rename(path, &free)
+}
+
+/// Gives a file another name.
+///
+/// # Errors
+/// When the system refuses.
+pub fn rename(path: &Path, name: &Path) -> Result<(), WriteError> {
+    fs::rename(path, name).map_err(|source| WriteError { path: path.to_owned(), source })
 }
 
 /// Lets `write` make a file under a temporary name beside `path`, then renames it into place.

@@ -45,6 +45,13 @@ fn the_choice_is_kept_and_taken_by_other_verbs() {
     let mut names: Vec<_> = runs.map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["plain-1", "w3-1", "w3-2"], "plain decoding, as requested and by the chain");
+    // Another width of the same question goes on with the trail, and leaves the first result there.
+    let wider = ran(&memo, &line.replace("--width 3", "--width 2"));
+    assert_eq!(wider.code, 0, "{}", wider.err);
+    assert!(wider.err.contains("remedy.json held before is kept as remedy-w3.json"), "{}", wider.err);
+    let kept = std::fs::read_to_string(folder.path().join("remedy/remedy-w3.json")).unwrap();
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["widths"][0]["candidates"], first.json()["widths"][0]["candidates"]);
     let other = ran(&memo, &format!("{line} --seed 9"));
     assert_eq!(other.code, 2, "{}", other.err);
     assert!(other.err.contains("its question is another one (seed 1 there, seed 9 now)"), "{}", other.err);
