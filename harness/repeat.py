@@ -38,12 +38,19 @@ def block(record):
 
 
 def data(record):
-    """Every file of the record's data: where it lies, and its name in an empty folder."""
+    """Every file of the record's data: where it lies, the folder that the record was made of, and its name there."""
     stored = json.loads((record / "record.json").read_text())
     for entry in stored["data"]:
         for folder in stored["inputs"]:
             if entry["file"].startswith(folder + "/"):
-                yield record / entry["file"], entry["file"][len(folder) + 1:]
+                yield record / entry["file"], folder, entry["file"][len(folder) + 1:]
+
+
+def again(work, folder, name):
+    """Where the lines put it: as deep as the folder was typed, or in the empty folder itself."""
+    parts = [part for part in Path(folder).parts if part not in ("..", ".")]
+    places = [work.joinpath(*parts[start:], name) for start in range(len(parts) + 1)]
+    return next((place for place in places if place.exists()), places[-1])
 
 
 def alike(value):
@@ -83,18 +90,17 @@ def first(left, right, place=""):
     return None if left == right else place or "."
 
 
-def compared(path, name, work):
+def compared(path, new):
     """What one word says of a file."""
-    again = work / name
     if path.suffix not in (".jsonl", ".json", ".csv") or path.name in ("trail.jsonl", "bench.json", "bench.csv"):
         return "not compared"
-    if not again.exists():
+    if not new.exists():
         return "missing"
     if path.suffix == ".csv":
-        pairs = zip(path.read_text().splitlines() + [None], again.read_text().splitlines() + [None])
+        pairs = zip(path.read_text().splitlines() + [None], new.read_text().splitlines() + [None])
         place = next((number for number, (left, right) in enumerate(pairs, 1) if left != right), None)
         return f"differs at line {place}" if place else "same"
-    place = first(lines(path), lines(again))
+    place = first(lines(path), lines(new))
     return f"differs at {place}" if place else "same"
 
 
@@ -124,13 +130,14 @@ def main():
     if how != ["--only"]:
         run(record, work)
     counts = {}
-    for path, name in data(record):
-        word = compared(path, name, work)
+    for path, folder, name in data(record):
+        new = again(work, folder, name)
+        word = compared(path, new)
         counts.setdefault(word.split(" at ")[0], []).append(word.replace("differs", name) if " at " in word else name)
-        if how == ["--take"] and (work / name).exists():
-            shutil.copyfile(work / name, path)
+        if how == ["--take"] and new.exists():
+            shutil.copyfile(new, path)
     for word, names in counts.items():
-        print(f"{len(names)} files {word}" + ("" if word == "same" else f": {', '.join(names)}"))
+        print(f"{len(names)} {'file' if len(names) == 1 else 'files'} {word}: {', '.join(names)}")
     if not counts.get("same"):
         print("nothing was compared")
     sys.exit(1 if counts.get("differs") or counts.get("missing") or not counts.get("same") else 0)

@@ -271,7 +271,10 @@ pub fn patterns(judgement: &Judgement) -> Table {
 /// arms read different texts.
 fn conclusion(judgement: &Judgement, style: Style) -> String {
     let sequences = judgement.arms.iter().flat_map(|arm| &arm.sequences);
-    let compared: Vec<&Pairing> = sequences.filter_map(|sequence| sequence.against.as_deref()).collect();
+    let pairings = sequences.filter_map(|sequence| sequence.against.as_deref());
+    // What was ended before a stream was looked at, or proves nothing, was not compared.
+    let compared: Vec<&Pairing> =
+        pairings.filter(|one| one.unit.is_some() && one.verdict != Verdict::Vacuous).collect();
     let covered: usize = compared.iter().map(|pairing| pairing.past_prompt).sum();
     let sum = |count: fn(&ArmJudgement) -> u64| judgement.arms.iter().map(count).sum::<u64>();
     let unit = compared.iter().find_map(|pairing| pairing.unit);
@@ -308,6 +311,9 @@ fn bytes_text(compared: &[&Pairing]) -> String {
     if states().next().is_some() {
         let (all, differ) = (states().map(|found| found.states), states().map(StatesCompared::differ));
         text = format!("{text}, {}", part(all.sum(), differ.sum(), "state"));
+    }
+    if let unplaced @ 1.. = states().map(|found| found.unplaced).sum::<usize>() {
+        text = format!("{text} and {unplaced} more of unknown positions");
     }
     text
 }

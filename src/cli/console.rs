@@ -48,7 +48,7 @@ pub fn help(text: &clap::Error) {
 
 /// Prints an error as one line: what failed, then why.
 pub fn error(error: &anyhow::Error) {
-    note(&format!("error: {}", one_line(error)));
+    note(&format!("error: {}", one_line(error).replace('\n', "\\n")));
 }
 
 /// The chain of causes; a cause that the text before it has quoted already is not repeated.

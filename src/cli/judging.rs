@@ -6,6 +6,7 @@ use crate::results::bisect::TRAIL_FORMAT;
 pub use crate::results::judging::{judge_input, judge_path};
 use crate::results::sweep::journal;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -30,7 +31,20 @@ pub fn transcripts(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             return Err(Failure::unavailable(format!("{}: no such file or folder", argument.display())));
         }
     }
+    once(&mut files);
     Ok(files)
+}
+
+/// A file that is named twice, or has a second name, is one run.
+fn once(files: &mut Vec<PathBuf>) {
+    let mut seen = BTreeSet::new();
+    files.retain(|file| {
+        let new = fs::canonicalize(file).map_or(true, |real| seen.insert(real));
+        if !new {
+            console::note(&format!("{}: named twice; judged once", file.display()));
+        }
+        new
+    });
 }
 
 /// Standard input holds one transcript: a second reader of it would see an empty file.
@@ -54,10 +68,13 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     paths.sort();
     for path in paths {
+        let named = path.extension().is_some_and(|extension| extension == "jsonl");
         // A link to a folder above would never end.
         if path.is_dir() && !path.is_symlink() {
             collect(&path, files)?;
-        } else if path.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
+        } else if named && !path.is_file() {
+            console::note(&format!("{}: neither a file nor a link to one; passed over", path.display()));
+        } else if path.is_file() && named {
             match other_kind(&path) {
                 Some(kind) => {
                     console::note(&format!("{}: {kind}, no transcript; passed over", path.display()));

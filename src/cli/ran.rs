@@ -6,6 +6,7 @@ use super::judged::Style;
 use super::settings;
 use crate::results::arms::{Experiment, Extent};
 use crate::results::counted;
+use crate::results::outcomes::Counted;
 use anyhow::Context as _;
 use std::path::Path;
 
@@ -47,11 +48,18 @@ fn summary(experiment: &Experiment) -> String {
         0 => "plain decoding and its repeats".to_owned(),
         runs => format!("{} against plain decoding", counted(runs, "speculative run")),
     };
-    let compared = [(rows, "row"), (states, "state")].into_iter().filter(|(count, _)| *count > 0);
-    let compared: Vec<String> = compared.map(|(count, what)| counted(count, what)).collect();
-    let compared =
-        if compared.is_empty() { String::new() } else { format!(", {} compared", compared.join(" and ")) };
+    let compared: String = [(rows, "row"), (states, "state")]
+        .into_iter()
+        .filter_map(|(count, what)| bytes(count, what))
+        .collect();
     let (prompts, verdict) = (counted(prompts, "prompt"), experiment.verdict);
     let tokens = counted(tokens, "token");
     format!("verdict: {verdict} ({what}: {prompts}, {tokens}{compared})")
+}
+
+/// `; 96 rows compared, 37 with other bytes`.
+fn bytes(count: Counted, what: &str) -> Option<String> {
+    let Counted { compared, differ } = count;
+    let other = if differ == 0 { String::new() } else { format!(", {differ} with other bytes") };
+    (compared > 0).then(|| format!("; {} compared{other}", counted(compared, what)))
 }

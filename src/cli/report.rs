@@ -160,9 +160,9 @@ impl From<RecordError> for Failure {
     fn from(error: RecordError) -> Self {
         let says = format!("failed to {error}");
         match error {
-            RecordError::Transcript(ReadError::Headless { .. }) | RecordError::Nothing(_) => {
-                Self { code: Verdict::NotRun.exit_code(), says }
-            }
+            RecordError::Transcript(ReadError::Headless { .. })
+            | RecordError::Nothing(_)
+            | RecordError::Unfinished(_) => Self { code: Verdict::NotRun.exit_code(), says },
             RecordError::Transcript(ReadError::Io { .. })
             | RecordError::Read { .. }
             | RecordError::Write(_)

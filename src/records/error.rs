@@ -58,6 +58,12 @@ pub enum RecordError {
         "find anything to report: no transcript, comparison, bench, bisect, remedy, sweep, probe or op-parity result in {0}"
     )]
     Nothing(String),
+    /// A trail, and nothing that it led to.
+    #[error(
+        "find a result to report: {} is the trail of a search that did not end; its command line, run again with the same --out, \
+         goes on from there", .0.display()
+    )]
+    Unfinished(PathBuf),
     /// More files than a record has room for.
     #[error("list {folder}: it has more than {most} files; name the folders that belong to the record")]
     TooMany {

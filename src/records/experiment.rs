@@ -7,6 +7,7 @@ use super::error::RecordError;
 use super::input::Input;
 use super::marks::{self, RowLine};
 use super::timeline::{self, Timeline};
+use super::tried;
 use crate::algebra::Verdict;
 use crate::algebra::judgement::ArmJudgement;
 use crate::algebra::outcome::strongest;
@@ -30,6 +31,8 @@ pub struct Experiment {
     pub runs: Vec<Run>,
     /// There is plain decoding to compare with.
     pub has_reference: bool,
+    /// What the verdict alone does not say.
+    pub says: Vec<String>,
     /// Which rows differ, a line a sequence of an arm.
     pub lines: Vec<RowLine>,
     /// Some rounds of each arm.
@@ -103,22 +106,32 @@ pub fn read(folder: &str, inputs: &[&Input]) -> Result<Experiment, RecordError> 
     let mut field = Field::new(references, None);
     for group in groups(arms) {
         let mut loaded = gathered.load(&group)?;
+        gathered.look(&field, &loaded, &group);
         if classic.is_empty() {
             gathered.alone.extend(loaded.drain(..).map(|one| one.judged));
         }
-        gathered.look(&field, &loaded, &group);
         field.hold(loaded)?;
     }
-    let judgement = gathered.judgement(field, headless);
+    let mut judgement = gathered.judgement(field, headless);
+    let says = tried::weigh(&mut judgement, &gathered.runs);
     let judgement = stored::of(&judgement).map_err(|error| RecordError::Form(error.to_string()))?;
+    gathered.lines.retain(|line| was_compared(&judgement, line));
     gathered.runs.sort_by(|a, b| (&a.header.started, &a.file).cmp(&(&b.header.started, &b.file)));
     Ok(Experiment {
         folder: folder.to_owned(),
         judgement,
         runs: gathered.runs,
         has_reference: !classic.is_empty(),
+        says,
         lines: gathered.lines,
         timelines: gathered.timelines,
+    })
+}
+
+/// A sequence that was vacuous or not comparable has no row that was compared.
+fn was_compared(judgement: &stored::Judgement, line: &RowLine) -> bool {
+    judgement.pairings().any(|(arm, sequence, pairing)| {
+        arm.file == line.file && sequence == line.sequence && pairing.compared()
     })
 }
 
@@ -219,7 +232,8 @@ impl Gathered {
         let compared = !judgement.arms.is_empty();
         judgement.arms.extend(self.alone.drain(..).chain(headless));
         let nulls: Vec<(usize, usize)> = self.runs.iter().filter_map(|run| run.null).collect();
-        let all_plain = self.runs.iter().all(|run| run.header.kind == ArmKind::Classic);
+        let all_plain = self.runs.iter().all(|run| run.header.kind == ArmKind::Classic)
+            && judgement.arms.iter().all(|arm| arm.compared.rounds == 0);
         let repeated = nulls.iter().all(|(prompts, differing)| *prompts > 0 && *differing == 0);
         let verdicts = judgement.arms.iter().map(|arm| arm.verdict);
         if !compared || judgement.arms.iter().any(|arm| arm.verdict == Verdict::CutRun) {

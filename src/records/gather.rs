@@ -73,7 +73,10 @@ pub fn gather(folders: &[PathBuf], record: &Path) -> Result<Gathered, RecordErro
     all.interrupted = interrupted::set_aside(&mut all.inputs)?;
     if !all.inputs.iter().any(|input| input.kind.is_read()) {
         let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-        return Err(RecordError::Nothing(names.join(", ")));
+        return Err(match all.inputs.iter().find(|input| input.kind == Kind::Trail) {
+            Some(trail) => RecordError::Unfinished(trail.path.clone()),
+            None => RecordError::Nothing(names.join(", ")),
+        });
     }
     let mut folders: BTreeMap<&str, Vec<&Input>> = BTreeMap::new();
     for input in all.inputs.iter().filter(|input| input.kind == Kind::Transcript) {
@@ -97,6 +100,7 @@ impl Gathered {
             }
             Kind::Bench => {
                 let mut bench: From<stored::Bench> = json(input, BENCH_VERSION)?;
+                borne_out(input, bench.result.contradiction())?;
                 for run in &mut bench.result.experiment.runs {
                     run.file = placed::of_remedy(inputs, input, &run.file);
                 }
@@ -154,28 +158,23 @@ impl Gathered {
         own.any(|own| own.file == name && own.arm == arm.arm && own.compared == arm.compared)
     }
 
-    /// Why there is no arm: no transcript at all, with `more` that is not there, or none but those of a search that did
-    /// not end.
+    /// Why there is no arm: no transcript at all, with `more` that is not there, or none but those of a remedy.
     #[must_use]
     pub fn no_arm(&self, more: &str) -> String {
         match self.inputs.iter().filter(|input| input.kind == Kind::Unjudged).count() {
             0 => format!("no transcript{more} is among the inputs"),
-            1 => "the one transcript among the inputs is of a remedy that did not end, and is no arm"
-                .to_owned(),
-            aside => format!(
-                "the {aside} transcripts among the inputs are of a remedy that did not end, and no arms"
-            ),
+            1 => "the one transcript among the inputs is a remedy's and no arm".to_owned(),
+            aside => format!("the {aside} transcripts among the inputs are a remedy's and no arms"),
         }
     }
 
     /// Why there are no rounds.
     #[must_use]
     pub fn no_rounds(&self) -> String {
-        let aside = self.inputs.iter().any(|input| input.kind == Kind::Unjudged);
-        if aside && self.experiments.is_empty() {
+        if self.experiments.is_empty() {
             return self.no_arm("");
         }
-        "no transcript of a speculative arm with rounds is among the inputs".to_owned()
+        "no speculative arm with rounds is among the inputs".to_owned()
     }
 }
 

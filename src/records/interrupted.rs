@@ -1,17 +1,16 @@
-//! What a remedy leaves that was stopped: a trail without its result, and the runs and timings that belong to it. They
-//! are no arms of the experiment: the trail says what they proved, and a cut one proves nothing.
+//! What a remedy leaves beside its result: runs and timings of settings that it tried. They are no arms of the
+//! experiment: the result says what they came to, and of a remedy that was stopped the trail does.
 
 use super::error::RecordError;
 use super::experiment::named;
-use super::gather::{whole, wrong};
+use super::gather::{From, json, whole, wrong};
 use super::input::Input;
 use super::kind::Kind;
 use crate::results::bisect::Trail;
-use crate::results::judging;
 use crate::results::parity::ranges;
 use crate::results::probe::Probed;
 use crate::results::remedy::steps::{Proof, QUESTION, setting, timed_width};
-use crate::results::remedy::{Ran, Timed};
+use crate::results::remedy::{REMEDY_VERSION, Ran, Remedy, Timed};
 use crate::results::{counted, part_of};
 use crate::transcript::Line;
 use crate::transcript::read::Reader;
@@ -27,6 +26,8 @@ pub struct Interrupted {
     pub file: String,
     /// What was answered.
     pub trail: Trail,
+    /// Widths that a result beside it tells.
+    pub told: BTreeSet<String>,
     /// The command line, as its runs recorded it; empty where there is none.
     pub command: Vec<String>,
     /// Its transcripts, which are not judged.
@@ -63,7 +64,11 @@ impl Interrupted {
     pub fn tried(&self) -> Vec<Tried> {
         let mut all: Vec<Tried> = Vec::new();
         for step in self.trail.steps() {
-            let Some((width, proof, routes)) = setting(step) else { continue };
+            let Some((width, proof, routes)) =
+                setting(step).filter(|(width, ..)| !self.told.contains(*width))
+            else {
+                continue;
+            };
             let known =
                 all.iter().position(|one| (one.width.as_str(), one.routes.as_str()) == (width, routes));
             let place = known.unwrap_or_else(|| {
@@ -82,7 +87,8 @@ impl Interrupted {
     #[must_use]
     pub fn timed(&self) -> Vec<u32> {
         let timed = |step: &&str| self.trail.answer::<Option<Timed>>(step).flatten().is_some();
-        self.trail.steps().filter(timed).filter_map(timed_width).collect()
+        let widths = self.trail.steps().filter(timed).filter_map(timed_width);
+        widths.filter(|width| !self.told.contains(&width.to_string())).collect()
     }
 
     /// Widths that have a proven setting and no speed, with the transcripts of a timing that was cut.
@@ -120,8 +126,7 @@ impl Interrupted {
     }
 }
 
-/// Finds searches that were stopped, and marks what belongs to them; of a search that was gone on with, the runs that
-/// were cut.
+/// Finds searches that were stopped, and marks the runs of every search.
 ///
 /// # Errors
 /// When a trail or a transcript cannot be read.
@@ -134,17 +139,34 @@ pub(super) fn set_aside(inputs: &mut [Input]) -> Result<Vec<Interrupted>, Record
         }
         let folder = inputs[place].folder().to_owned();
         let Some(trail) = remedy_trail(&inputs[place])? else { continue };
-        if done.contains(&folder) {
-            cut_runs(inputs, &folder, &trail)?;
+        let told = told(inputs, &folder)?;
+        let command = commanded(inputs, &folder)?;
+        let timings = timings(inputs, &folder);
+        let runs = inputs.iter().filter(|input| lies_below(input, &folder)).count();
+        let file = inputs[place].name.clone();
+        let stopped = Interrupted { file, trail, told, command, runs, timings };
+        if done.contains(&folder) && stopped.tried().is_empty() {
             continue;
         }
         inputs[place].kind = Kind::Interrupted;
-        let command = commanded(inputs, &folder)?;
-        let timings = timings(inputs, &folder);
-        let runs = set_runs_aside(inputs, &folder);
-        found.push(Interrupted { file: inputs[place].name.clone(), trail, command, runs, timings });
+        set_runs_aside(inputs, &folder);
+        found.push(stopped);
+    }
+    for folder in &done {
+        set_runs_aside(inputs, folder);
     }
     Ok(found)
+}
+
+/// Widths in the results of a folder.
+fn told(inputs: &[Input], folder: &str) -> Result<BTreeSet<String>, RecordError> {
+    let mut widths = BTreeSet::new();
+    let results = inputs.iter().filter(|input| input.kind == Kind::Remedy && input.folder() == folder);
+    for input in results {
+        let remedy: From<Remedy> = json(input, REMEDY_VERSION)?;
+        widths.extend(remedy.result.widths.iter().map(|one| one.width.to_string()));
+    }
+    Ok(widths)
 }
 
 /// Folders that have a file of one of these kinds.
@@ -204,24 +226,12 @@ pub(super) fn trail(input: &Input) -> Result<Option<Trail>, RecordError> {
 
 /// A transcript among the runs and timings of the search in `folder`.
 pub(super) fn belongs(input: &Input, folder: &str) -> bool {
-    input.kind == Kind::Transcript && FOLDERS.iter().any(|part| input.name.starts_with(&below(folder, part)))
+    input.kind == Kind::Transcript && lies_below(input, folder)
 }
 
-/// Runs that were cut, with all beside them, but for those that the trail's answers name.
-fn cut_runs(inputs: &mut [Input], folder: &str, trail: &Trail) -> Result<(), RecordError> {
-    let ran = |step: &str| trail.answer::<Ran>(step).map(|run| run.file);
-    let ours: Vec<String> = trail.steps().filter_map(ran).collect();
-    let mut cut = BTreeSet::new();
-    for input in inputs.iter().filter(|input| belongs(input, folder)) {
-        let own = input.name.strip_prefix(&format!("{folder}/")).unwrap_or(&input.name);
-        let is_cut = named(judging::judge_path(&input.path), &input.name)?.cut.is_some();
-        if is_cut && !ours.iter().any(|file| file.ends_with(own)) {
-            cut.insert(input.folder().to_owned());
-        }
-    }
-    let aside = inputs.iter_mut().filter(|one| one.kind == Kind::Transcript && cut.contains(one.folder()));
-    aside.for_each(|input| input.kind = Kind::Unjudged);
-    Ok(())
+fn lies_below(input: &Input, folder: &str) -> bool {
+    let ours = matches!(input.kind, Kind::Transcript | Kind::Unjudged);
+    ours && FOLDERS.iter().any(|part| input.name.starts_with(&below(folder, part)))
 }
 
 /// The command line in a header; nothing where the file was cut before that ended.

@@ -43,7 +43,7 @@ pub enum Kind {
     Interrupted,
     /// A trail that has lost its beginning.
     Unreadable,
-    /// A run or a timing that an interrupted search left.
+    /// A run or a timing of a remedy.
     Unjudged,
     /// Anything else.
     Other,
@@ -62,11 +62,11 @@ impl Kind {
             Self::Parity | Self::ParityTable => "op parity",
             Self::Probe => "probe",
             Self::Bisect => "bisect",
-            Self::Trail => "trail (its answers are read from the result beside it)",
+            Self::Trail => "trail (not read: results are)",
             Self::Remedy => "remedy",
             Self::Interrupted => "trail of an interrupted remedy",
             Self::Unreadable => "trail that cannot be read",
-            Self::Unjudged => "transcript of an interrupted remedy (not judged)",
+            Self::Unjudged => "transcript of a remedy (told by its result or trail)",
             Self::Other => "not read",
         }
     }

@@ -21,6 +21,7 @@ pub mod planted;
 pub mod render;
 pub mod settings;
 pub mod timeline;
+pub mod tried;
 pub mod unreadable;
 pub mod write;
 

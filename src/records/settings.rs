@@ -98,10 +98,19 @@ impl Stored {
         if stored.format != FORMAT {
             return Err(wrong(format!("it is no record: its `format` is not \"{FORMAT}\"")));
         }
-        match refused_version(u64::from(stored.version), VERSION) {
-            Some(says) => Err(wrong(says)),
-            None => Ok(Some(stored)),
+        if let Some(says) = refused_version(u64::from(stored.version), VERSION) {
+            return Err(wrong(says));
         }
+        if let Some(text) = stored.texts().find(|text| text.contains(char::is_control)) {
+            return Err(wrong(format!("{text:?} has a line end or another control character")));
+        }
+        Ok(Some(stored))
+    }
+
+    /// Every text of its author.
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let lists = [&self.notes, &self.commands, &self.setup, &self.inputs];
+        [&self.title].into_iter().chain(&self.question).chain(lists.into_iter().flatten())
     }
 
     /// What the author says in it.

@@ -172,8 +172,8 @@ impl Experiment {
             speculative: self.runs.iter().filter(|run| run.width.is_some()).count(),
             prompts: reference.map_or(0, |run| run.streams.len()),
             tokens: reference.map_or(0, |run| run.tokens),
-            rows: arms().filter_map(|outcome| outcome.rows).map(|rows| rows.compared).sum(),
-            states: arms().filter_map(|outcome| outcome.states).map(|states| states.compared).sum(),
+            rows: total(arms().filter_map(|outcome| outcome.rows)),
+            states: total(arms().filter_map(|outcome| outcome.states)),
         }
     }
 }
@@ -188,9 +188,16 @@ pub struct Extent {
     /// Tokens of plain decoding.
     pub tokens: u64,
     /// Rows compared with plain decoding's.
-    pub rows: usize,
+    pub rows: Counted,
     /// States compared with plain decoding's.
-    pub states: usize,
+    pub states: Counted,
+}
+
+fn total(counts: impl Iterator<Item = Counted>) -> Counted {
+    counts.fold(Counted { compared: 0, differ: 0 }, |sum, one| Counted {
+        compared: sum.compared + one.compared,
+        differ: sum.differ + one.differ,
+    })
 }
 
 fn counted(counted: Option<Counted>) -> String {

@@ -5,6 +5,7 @@
 
 use super::judgement::{ArmJudgement, JUDGEMENT_VERSION, Judgement, Pattern};
 use crate::algebra::between::{self, Answer};
+use crate::algebra::divergence;
 use crate::algebra::outcome::{BETWEEN, strongest};
 use crate::algebra::pairing::{self, Terms};
 use crate::algebra::readings::{self, Observation, Parted};
@@ -269,12 +270,24 @@ impl<'a> Against<'a> {
     ) -> Result<Pairing, KeptError> {
         let number = sequence.sequence;
         let Some(reference) = self.reference(arm, number) else {
-            let note = format!("no reference has a sequence {number}");
+            // Of a repeat only its prompts are still there.
+            let has = |one: &Contestant| one.arm.header.prompts.iter().any(|one| one.sequence == number);
+            let note = match self.references.iter().find(|one| is_repeat(&one.arm) && has(one)) {
+                Some(repeat) => format!("{} is a repeat: name the run that it repeats", repeat.judged.file),
+                None => format!("no reference has a sequence {number}"),
+            };
             return Ok(pairing::ended(None, Some(note)));
         };
         let answer = between::prompt(arm.prompt(number), reference.arm.prompt(number));
         if let Answer::Broken(broken) = answer {
             return Ok(pairing::ended(Some(broken), None));
+        }
+        if let Some(rival) = self.rival(&reference, number) {
+            let note = format!(
+                "the references {} and {rival} answer this prompt with other tokens: name the one that is plain decoding",
+                self.references[reference.index].judged.file
+            );
+            return Ok(pairing::ended(None, Some(note)));
         }
         if differs_from_itself {
             return Ok(pairing::ended(
@@ -322,6 +335,24 @@ impl<'a> Against<'a> {
             }
             Ok(left.bytes(rows.reference)?.zip(right.bytes(rows.arm)?))
         })
+    }
+
+    /// Another reference of the same prompt whose stream is another: the verdict would follow from which is named
+    /// first.
+    fn rival(&self, reference: &Reference<'a>, number: i64) -> Option<&str> {
+        let parts = |other: &Sequence| {
+            let compared = divergence::streams(&side(other), &side(reference.sequence));
+            compared.is_some_and(|compared| compared.parting.is_some())
+        };
+        let others = self.references.iter().enumerate().filter(|(index, one)| {
+            *index != reference.index
+                && !is_repeat(&one.arm)
+                && between::prompt(one.arm.prompt(number), reference.arm.prompt(number)) == Answer::Holds
+        });
+        let mut rivals = others.filter(|(_, one)| {
+            one.arm.sequences.iter().any(|sequence| sequence.sequence == number && parts(sequence))
+        });
+        rivals.next().map(|(_, one)| one.judged.file.as_str())
     }
 
     /// The first reference with the same prompt, else the first that has the sequence at all.

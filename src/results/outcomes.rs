@@ -195,6 +195,9 @@ impl Outcome {
             first_state: None,
             rewinds: judged.map_or(0, |arm| arm.compared.rewinds),
         };
+        if run.width.is_some() && run.drafted == 0 && outcome.verdict == Verdict::Identical {
+            outcome.verdict = Verdict::Vacuous;
+        }
         if let Some(null) = nulls.iter().find(|null| null.file == run.file) {
             outcome.take_null(null);
         } else if let Some(arm) = judged {

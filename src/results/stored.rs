@@ -167,6 +167,14 @@ pub struct Pairing {
     pub notes: Vec<String>,
 }
 
+impl Pairing {
+    /// Something was held against the reference.
+    #[must_use]
+    pub const fn compared(&self) -> bool {
+        !matches!(self.verdict, Verdict::Vacuous | Verdict::NotComparable)
+    }
+}
+
 /// The first difference of two streams.
 #[derive(Debug, Clone, Deserialize)]
 pub struct First {
@@ -212,6 +220,18 @@ pub struct Bench {
     pub arms: Vec<ArmSpeed>,
     /// The runs behind them.
     pub experiment: Runs,
+}
+
+impl Bench {
+    /// The first thing that the rest does not bear out.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<String> {
+        if self.arms.is_empty() || self.classic.tokens_per_second.is_empty() {
+            return Some("nothing was timed".to_owned());
+        }
+        let worse = self.arms.iter().find(|arm| arm.verdict.exit_code() > self.verdict.exit_code())?;
+        Some(format!("it ended {}, and {} ended {}", self.verdict, worse.arm, worse.verdict))
+    }
 }
 
 /// The runs behind a measurement.

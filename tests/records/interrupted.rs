@@ -15,6 +15,9 @@ pub(super) fn stored(to: &Path) -> PathBuf {
     to.to_owned()
 }
 
+/// The data index's word for runs of a remedy.
+const UNJUDGED: &str = "| transcript of a remedy (told by its result or trail) |";
+
 /// Keeps so many lines of a trail, and the beginning of one more.
 pub(super) fn cut(trail: &Path, lines: usize) {
     let text = fs::read_to_string(trail).unwrap();
@@ -56,7 +59,7 @@ fn an_interrupted_remedy_is_told_from_its_trail_and_its_runs_are_no_arms() {
         "Width 6 under delta=chain: not proven (probe: equal; run: not run).",
         "5 transcripts of its runs and timings are not judged here",
         "To go on, with --out leading to ../data/remedy: exactness remedy --width 6 --routes delta=chunked",
-        "| transcript of an interrupted remedy (not judged) |",
+        UNJUDGED,
     ] {
         assert!(page.contains(says), "{says} is not in {page}");
     }
@@ -119,11 +122,26 @@ fn what_an_interruption_left_beside_a_finished_remedy_is_not_judged() {
     }
     assert_eq!(report(&data, &out).code, 0);
     let after = read(&out, "report.md");
-    let sections = |page: &str| page.split("## Data\n").next().unwrap().to_owned();
+    let sections = |page: &str| page.split("## Limits\n").next().unwrap().to_owned();
     assert_eq!(sections(&after), sections(&before));
-    assert_eq!(after.matches("| transcript of an interrupted remedy (not judged) |").count(), 3, "{after}");
-    // A run that the remedy names is judged, cut or not.
-    halve(&remedy.join("runs/w6-2/w6.jsonl"));
+    assert!(before.starts_with("# record: exact\n"), "{before}");
+    assert_eq!(after.matches(UNJUDGED).count(), 7, "{after}");
+}
+
+/// A finished remedy whose search was gone on with for another width, and stopped.
+#[test]
+fn a_trail_with_more_than_its_result_is_an_interrupted_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, out) = (folder.path().join("data"), folder.path().join("record"));
+    let remedy = stored(&data);
+    // The result of another width is the one that is there.
+    let text = fs::read_to_string(remedy.join("remedy.json")).unwrap();
+    let mut result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    result["widths"][0]["width"] = serde_json::json!(8);
+    rewrite(&remedy.join("remedy.json"), result.to_string().as_bytes());
     assert_eq!(report(&data, &out).code, 0);
-    assert!(read(&out, "report.md").contains("runs/w6-2/w6.jsonl: cut run"), "{}", read(&out, "report.md"));
+    let page = read(&out, "report.md");
+    assert!(page.starts_with("# record: not run\n"), "{page}");
+    let says = "no result beside ../data/trail.jsonl has what follows, so that nothing was chosen.";
+    assert!(page.contains(says) && page.contains("Width 6 under delta=chain: proven"), "{page}");
 }

@@ -234,9 +234,9 @@ fn a_repeat_block_has_its_setup_first_and_tells_what_no_line_brings() {
     assert_eq!(exactness(["report", "--out", out.to_str().unwrap()]).code, 0);
     let page = read(&out, "report.md");
     assert!(!page.contains("what makes or brings"), "{page}");
-    let block =
-        format!("exactness doctor\n{link}\nexactness doctor --x\nexactness run-arm --prompts=../settings");
-    assert!(page.contains(&block), "{page}");
+    let block = format!("release:$PATH\"\n{link}\nexactness doctor\nexactness run-arm --prompts=../settings");
+    let after = page.split(&block).nth(1).unwrap_or_else(|| panic!("{block} is not in {page}"));
+    assert!(after.contains("\nexactness doctor --x\nexactness report . --out record\n"), "{page}");
     assert!(page.contains("In an empty folder that has a folder of its own around it"), "{page}");
     assert_eq!(check(&out).code, 0);
 }

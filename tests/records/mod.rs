@@ -5,6 +5,7 @@ mod beheaded;
 mod cause;
 mod committed;
 mod damaged;
+mod forged;
 mod hostile;
 mod interrupted;
 mod limits;
@@ -14,6 +15,7 @@ mod numbers;
 mod placed;
 mod planted;
 mod remedied;
+mod tried;
 
 use crate::kit::{Ran, exactness};
 use std::fs;

@@ -56,6 +56,9 @@ pub fn verdicts(all: &Gathered) -> Section {
         blocks.extend(Block::heading(&one.folder, all.experiments.len() > 1));
         blocks.push(table(&one.judgement, Some(one)));
         blocks.extend(findings(&one.judgement));
+        if !one.says.is_empty() {
+            blocks.push(Block::List { items: one.says.clone() });
+        }
         if !one.has_reference {
             blocks.push(Block::missing(format!(
                 "plain decoding of {}: no classic run stands beside the arms, so that they were judged by their own laws alone",

@@ -39,7 +39,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
     for (arm, sequence, pairing) in pairings(all).filter(|(_, _, pairing)| parts(pairing)) {
         table.row(row(arm, sequence, pairing));
     }
-    let compared = pairings(all).count();
+    let compared = pairings(all).filter(|(_, _, pairing)| pairing.compared()).count();
     blocks.push(match (compared, table.is_empty()) {
         (0, _) => Block::absent(
             "a comparison with plain decoding, and the judging of flips: nothing was compared (exactness compare)",
@@ -80,7 +80,7 @@ fn row(arm: &Arm, sequence: i64, pairing: &Pairing) -> Vec<String> {
         pairing
             .rows
             .as_ref()
-            .map_or_else(|| DASH.to_owned(), |rows| format!("{} of {}", part(rows), rows.rows))
+            .map_or_else(|| DASH.to_owned(), |rows| format!("{} of {}", part(rows), rows.recorded()))
     };
     vec![
         arm.arm.clone(),

@@ -58,7 +58,13 @@ fn untimed((width, runs): (u32, usize)) -> String {
 fn one(stopped: &Interrupted) -> Vec<Block> {
     let Interrupted { file, trail, runs, .. } = stopped;
     let mut items = vec![
-        format!("It was interrupted: {file} has no remedy.json beside it, so that nothing was chosen."),
+        if stopped.told.is_empty() {
+            format!("It was interrupted: {file} has no remedy.json beside it, so that nothing was chosen.")
+        } else {
+            format!(
+                "It was interrupted: no result beside {file} has what follows, so that nothing was chosen."
+            )
+        },
         format!("Asked: {}; {}.", trail.key().model, trail.key().question),
     ];
     items.extend(stopped.tried().iter().map(tried));

@@ -4,6 +4,8 @@ use super::document::{Block, Section};
 use crate::records::Settings;
 use crate::records::experiment::Run;
 use crate::records::gather::Gathered;
+use crate::records::input::folder_of;
+use crate::results::agreed;
 use crate::results::quoted::quoted;
 use crate::transcript::Header;
 
@@ -22,6 +24,15 @@ pub fn section(all: &Gathered, settings: &Settings) -> Section {
     if commands.is_empty() {
         blocks.push(Block::missing("the command lines that made the data: no input recorded its own"));
     } else {
+        let untold = untold(all, &commands);
+        if !untold.is_empty() {
+            blocks.push(Block::missing(format!(
+                "the {} that made {}, which {} no command line (report --made-by COMMAND says it)",
+                agreed(untold.len(), "line", "lines"),
+                untold.join(", "),
+                agreed(untold.len(), "records", "record")
+            )));
+        }
         let unmade = unmade(&commands);
         if !unmade.is_empty() {
             blocks.push(Block::missing(format!(
@@ -34,6 +45,15 @@ pub fn section(all: &Gathered, settings: &Settings) -> Section {
     blocks.push(Block::text("Whether this record still is what its data gives, in its folder:"));
     blocks.push(Block::code("exactness report --check .".to_owned()));
     Section::new("repeat", "Repeat", blocks)
+}
+
+/// Stored comparisons that no line names.
+fn untold(all: &Gathered, commands: &[String]) -> Vec<String> {
+    let names = |file: &&String| {
+        let name = file.rsplit('/').next().unwrap_or(file.as_str());
+        !commands.iter().any(|line| line.contains(name))
+    };
+    all.judgements.iter().map(|one| &one.file).filter(names).cloned().collect()
 }
 
 /// Flags whose value is a file or a folder to read.
@@ -85,10 +105,10 @@ fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
     let bisects = all.bisects.iter().map(|one| quoted(&one.result.command));
     let remedies = all.remedies.iter().map(|one| quoted(&one.result.command));
     let stopped = all.interrupted.iter().map(|one| quoted(&one.command));
-    let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition));
+    let sweeps = all.sweeps.iter().map(|one| swept(&one.result.header.definition, &one.file));
     let results = bisects.chain(remedies).chain(stopped).chain(parities).chain(probes).chain(sweeps);
     let mut told: Vec<String> = Vec::new();
-    for command in settings.commands.iter().cloned().chain(recorded).chain(results) {
+    for command in recorded.chain(results).chain(settings.commands.iter().cloned()) {
         if !command.is_empty() && !told.contains(&command) {
             told.push(command);
         }
@@ -96,17 +116,18 @@ fn commands(all: &Gathered, settings: &Settings) -> Vec<String> {
     if told.is_empty() {
         return told;
     }
-    let start = ["export PATH=\"$REPOSITORY/target/release:$PATH\"", "exactness doctor"].map(str::to_owned);
-    let mut lines: Vec<String> =
-        start.into_iter().chain(settings.setup.iter().cloned()).chain(told).collect();
+    let mut lines = vec!["export PATH=\"$REPOSITORY/target/release:$PATH\"".to_owned()];
+    lines.extend(settings.setup.iter().cloned().chain(["exactness doctor".to_owned()]).chain(told));
     lines.push("exactness report . --out record".to_owned());
     lines
 }
 
-/// A run's command line; an imported one is another program's, on a machine that need not be there.
+/// A run's command line; one that is not this program's, as an imported one, is told and not to be pasted.
 fn ran(header: &Header) -> Option<String> {
-    let words = quoted(header.command.as_ref()?);
-    Some(if header.source.is_some() && !words.is_empty() {
+    let command = header.command.as_ref()?;
+    let words = quoted(command);
+    let own = command.first().is_some_and(|program| program.starts_with("exactness"));
+    Some(if (header.source.is_some() || !own) && !words.is_empty() {
         format!("# recorded there: {words}")
     } else {
         words
@@ -119,12 +140,18 @@ fn printed(command: &[String], file: &str) -> String {
     if command.is_empty() || command.iter().any(writes) {
         return quoted(command);
     }
-    let name = file.rsplit('/').next().unwrap_or(file).to_owned();
-    format!("{} > {}", quoted(command), quoted(&[name]))
+    format!("{} > {}", quoted(command), quoted(&[typed(file).to_owned()]))
+}
+
+/// A file's place as it was most likely typed: where the record lies beside the data, from the folder that both are
+/// in; where the data lies in the record, from the folder of the data.
+fn typed(file: &str) -> &str {
+    let above = file.trim_start_matches("../");
+    if above.len() < file.len() { above } else { file.split_once('/').map_or(file, |(_, rest)| rest) }
 }
 
 /// A sweep's definition as its command line.
-fn swept(definition: &crate::results::sweep::Definition) -> String {
+fn swept(definition: &crate::results::sweep::Definition, file: &str) -> String {
     let list = |numbers: &[usize]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let seeds: Vec<String> = definition.seeds.iter().map(ToString::to_string).collect();
     let mut words = vec![
@@ -143,13 +170,22 @@ fn swept(definition: &crate::results::sweep::Definition) -> String {
         words.push(format!("--routes={}", definition.routes));
     }
     words.extend(definition.plants.iter().map(|plant| format!("--plant={plant}")));
-    words.extend(["--out".to_owned(), "sweep".to_owned()]);
+    let folder = folder_of(typed(file));
+    let folder = if folder == "." { "sweep" } else { folder };
+    words.extend(["--out".to_owned(), folder.to_owned()]);
     quoted(&words)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::unmade;
+    use super::{typed, unmade};
+
+    #[test]
+    fn a_file_is_where_it_was_typed() {
+        assert_eq!(typed("../../d/probe.json"), "d/probe.json");
+        assert_eq!(typed("data/arms/compare.json"), "arms/compare.json");
+        assert_eq!(typed("probe.json"), "probe.json");
+    }
 
     #[test]
     fn what_no_line_makes_is_named() {

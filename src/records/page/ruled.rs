@@ -1,8 +1,11 @@
 //! What was ruled out, and by which runs; and what several arms say together. A negative result is a result.
 
 use super::document::{Block, Section};
+use crate::algebra::rows::RowsCompared;
 use crate::records::experiment::Experiment;
-use crate::records::gather::Gathered;
+use crate::records::gather::{From, Gathered};
+use crate::records::planted;
+use crate::results::bisect::Bisected;
 use crate::results::stored::Arm;
 use crate::results::{agreed, counted};
 
@@ -13,19 +16,46 @@ const MOST_READINGS: usize = 12;
 #[must_use]
 pub fn section(all: &Gathered) -> Section {
     let mut items: Vec<String> = all.experiments.iter().flat_map(of).collect();
-    let own = all.experiments.iter().map(|one| (&one.folder, &one.judgement));
-    let stored = all.judgements.iter().map(|one| (&one.file, &one.result));
-    items.extend(own.chain(stored).flat_map(|(name, judgement)| {
-        judgement.patterns.iter().take(MOST_READINGS).map(move |one| {
-            format!("{name}: read from several arms together: {} ({}).", one.says, one.evidence.join("; "))
-        })
-    }));
-    let block = if items.is_empty() {
+    items.extend(all.bisects.iter().filter_map(controlled));
+    let mut blocks = vec![if items.is_empty() {
         Block::text("Nothing was ruled out by these inputs.")
     } else {
         Block::List { items }
-    };
-    Section::new("ruled-out", "What was ruled out, and by what", vec![block])
+    }];
+    let readings = readings(all);
+    if !readings.is_empty() {
+        blocks.push(Block::text("What several arms say together:"));
+        blocks.push(Block::List { items: readings });
+    }
+    Section::new("ruled-out", "What was ruled out, and by what", blocks)
+}
+
+/// The readings of several arms, by the words that `compare` has for them.
+fn readings(all: &Gathered) -> Vec<String> {
+    let own = all.experiments.iter().map(|one| (&one.folder, &one.judgement));
+    let stored = all.judgements.iter().map(|one| (&one.file, &one.result));
+    let told =
+        own.chain(stored).flat_map(|(name, judgement)| {
+            judgement.patterns.iter().take(MOST_READINGS).map(move |one| {
+                format!("{name}: {}: {} ({}).", one.pattern, one.says, one.evidence.join("; "))
+            })
+        });
+    told.collect()
+}
+
+/// The controls of a bisect, where all of them agree.
+fn controlled(one: &From<Bisected>) -> Option<String> {
+    let controls = &one.result.controls;
+    let agree = !controls.is_empty() && controls.iter().all(|control| control.parts.is_none());
+    let rows = controls.iter().fold(0, |sum: u64, control| sum.saturating_add(control.rows));
+    agree.then(|| {
+        format!(
+            "{}: chance and watching: {} gave equal bytes in {}.",
+            one.file,
+            counted(controls.len(), "control"),
+            counted(rows, "row")
+        )
+    })
 }
 
 fn of(one: &Experiment) -> Vec<String> {
@@ -49,10 +79,11 @@ fn of(one: &Experiment) -> Vec<String> {
     if rounds > 0 {
         let laws = bookkept.iter().map(|arm| arm.checked.len()).min().unwrap_or(0);
         items.push(format!(
-            "{folder}: bookkeeping: {} of {} {} the laws of accepting, emitting and rewinding ({} or more {} checkable).",
+            "{folder}: bookkeeping: {} of {} {} the laws of accepting, emitting and rewinding ({}{} {} checkable).",
             counted(rounds, "round"),
             names(&bookkept),
             agreed(rounds, "keeps", "keep"),
+            if bookkept.len() > 1 { "at least " } else { "" },
             counted(laws, "law"),
             agreed(laws, "was", "were")
         ));
@@ -72,7 +103,11 @@ fn of(one: &Experiment) -> Vec<String> {
             )
         ));
     }
-    let exact: Vec<&Arm> = one.judgement.arms.iter().filter(|arm| is_exact(arm)).collect();
+    // A fault was put into a planted arm, whatever it gave.
+    let planted =
+        |arm: &&Arm| one.runs.iter().any(|run| run.file == arm.file && !planted::of(&run.header).is_empty());
+    let exact: Vec<&Arm> =
+        one.judgement.arms.iter().filter(|arm| is_exact(arm)).filter(|arm| !planted(arm)).collect();
     if !exact.is_empty() {
         items.push(format!(
             "{folder}: a divergence of {} in these prompts: every recorded row has plain decoding's bytes.",
@@ -92,11 +127,13 @@ fn broken(arm: &Arm) -> bool {
 }
 
 fn is_exact(arm: &Arm) -> bool {
+    if arm.compared.rounds > 0 && arm.compared.proposed == 0 {
+        return false;
+    }
     let mut pairings = arm.sequences.iter().filter_map(|one| one.against.as_ref()).peekable();
     pairings.peek().is_some()
         && pairings.all(|pairing| {
-            pairing.verdict.exit_code() == 0
-                && pairing.rows.as_ref().is_some_and(|rows| rows.rows > 0 && rows.equal == rows.rows)
+            pairing.verdict.exit_code() == 0 && pairing.rows.as_ref().is_some_and(RowsCompared::all_equal)
         })
 }
 

@@ -115,7 +115,8 @@ fn within(summary: &str) -> String {
 
 /// How much was compared, and how many rows have other bytes whatever the text says.
 fn extent(judgement: &crate::results::stored::Judgement) -> String {
-    let pairings = || judgement.pairings().map(|(_, _, pairing)| pairing);
+    let pairings =
+        || judgement.pairings().map(|(_, _, pairing)| pairing).filter(|pairing| pairing.compared());
     let rows = || pairings().filter_map(|pairing| pairing.rows.as_ref());
     let tokens = total(pairings().map(|pairing| pairing.past_prompt));
     let (compared, differ) =
@@ -129,15 +130,19 @@ fn extent(judgement: &crate::results::stored::Judgement) -> String {
             total(states().map(StatesCompared::differ))
         ),
     };
-    if pairings().count() == 0 && judgement.arms.iter().all(|arm| arm.compared.rounds == 0) {
-        return format!(
-            "{} of plain decoding alone, held against each other",
-            counted(judgement.arms.len(), "run")
-        );
+    if judgement.pairings().next().is_none() && judgement.arms.iter().all(|arm| arm.compared.rounds == 0) {
+        return match judgement.arms.len() {
+            1 => "one run of plain decoding, with nothing to hold it against".to_owned(),
+            runs => format!("{runs} runs of plain decoding alone, held against each other"),
+        };
     }
+    let unknown = match total(rows().map(|rows| rows.unknown)) {
+        0 => String::new(),
+        unknown => format!("; {} without digest", counted(unknown, "more row")),
+    };
     let rounds = judgement.arms.iter().fold(0, |sum: u64, arm| sum.saturating_add(arm.compared.rounds));
     format!(
-        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes{kept}; {} judged",
+        "{}; {}, {} and {} compared with plain decoding, {differ} of those rows with other bytes{unknown}{kept}; {} judged",
         counted(judgement.arms.len(), "run"),
         counted(pairings().count(), "sequence"),
         counted(tokens, "token"),

@@ -1,19 +1,25 @@
 //! Whether a stored remedy says what its own parts give, so that an edited file proves nothing.
 
 use super::answers::{Candidate, Ending, Ran, Remedy, WidthRemedy};
+use super::or_defaults;
 use crate::algebra::Verdict;
+use crate::results::probe::Outcome;
 
 impl Remedy {
     /// The first thing that the rest does not bear out.
     #[must_use]
     pub fn contradiction(&self) -> Option<String> {
-        let worst = self.widths.iter().map(|one| one.ending).max_by_key(|ending| ending.exit_code());
         if self.widths.is_empty() {
             return Some("no width was asked about".to_owned());
         }
+        let mut widths: Vec<u64> = self.widths.iter().map(|one| one.width).collect();
+        widths.sort_unstable();
+        if let Some(twice) = widths.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Some(format!("width {} stands in it twice", twice[0]));
+        }
         let widths = self.widths.iter().find_map(WidthRemedy::contradiction);
         widths.or_else(|| {
-            let wrong = worst.is_some_and(|worst| worst.exit_code() != self.ending.exit_code());
+            let wrong = Self::worst(&self.widths) != self.ending;
             wrong.then(|| format!("it ended {}, and its worst width did not", self.ending))
         })
     }
@@ -47,6 +53,14 @@ impl WidthRemedy {
             return Some(format!(
                 "width {}: {:?} with exit code {} is how no run ends",
                 self.width, run.verdict, run.code
+            ));
+        }
+        let empty = |one: &&Candidate| matches!(one.probed.outcome, Outcome::Equal { rows: 0, .. });
+        if let Some(one) = tried().find(empty) {
+            return Some(format!(
+                "width {}: the probe of {} compared no row",
+                self.width,
+                or_defaults(&one.routes)
             ));
         }
         let best = self.candidates.first().filter(|best| best.exact());

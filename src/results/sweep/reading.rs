@@ -90,7 +90,11 @@ impl WidthReading {
 /// What a cell says of one width, if it says anything.
 fn outcome(journal: &Journal, cell: Cell, index: usize) -> Option<&Outcome> {
     match &journal.entry(cell)?.end {
-        End::Measured(outcomes) => outcomes.get(index).map(|one| &one.outcome),
+        // Nothing compared is not equal, whatever a journal says.
+        End::Measured(outcomes) => outcomes
+            .get(index)
+            .map(|one| &one.outcome)
+            .filter(|outcome| !matches!(outcome, Outcome::Equal { rows: 0, .. })),
         End::Crashed(_) => None,
     }
 }
