@@ -24,6 +24,9 @@ UNLIKE = {
     "plain", "says",
 }
 
+# Speeds, and the questions' order of answering: told in the results beside them.
+UNCOMPARED = {"trail.jsonl", "bench.json", "bench.csv", "times.csv"}
+
 
 def stop(says, code):
     """Ends with a message."""
@@ -92,7 +95,7 @@ def first(left, right, place=""):
 
 def compared(path, new):
     """What one word says of a file."""
-    if path.suffix not in (".jsonl", ".json", ".csv") or path.name in ("trail.jsonl", "bench.json", "bench.csv"):
+    if path.suffix not in (".jsonl", ".json", ".csv") or path.name in UNCOMPARED:
         return "not compared"
     if not new.exists():
         return "missing"
