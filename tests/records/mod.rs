@@ -11,6 +11,7 @@ mod limits;
 mod made;
 mod nouns;
 mod numbers;
+mod pictured;
 mod placed;
 mod planted;
 mod remedied;
