@@ -16,10 +16,8 @@ const SCRIPT: &str = include_str!("templates/explore.js");
 const SHEET: &str = include_str!("templates/page.css");
 /// What sentences of this program set in backticks. Backticks around anything else came with data and stay what they are.
 const WORDS: [&str; 1] = ["repeat"];
-/// A cell with more characters than this is text to be read, and gets room for it.
+/// A cell with more characters than this is a sentence, a path or a digest: it gets room, and breaks where that ends.
 const LONG: usize = 40;
-/// The longest stretch of a cell that does not break.
-const UNBROKEN: usize = 16;
 
 /// The markdown.
 ///
@@ -72,7 +70,6 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
         };
         Value::from_safe_string(set)
     });
-    environment.add_filter("breakable", |text: String| Value::from_safe_string(breakable(&text)));
     environment.add_filter("long", |text: String| text.chars().count() > LONG);
     environment.add_filter("plain", |text: String| Value::from_safe_string(harmless(&text)));
     environment.add_template("report.md", MARKDOWN)?;
@@ -103,23 +100,6 @@ fn prose(text: &str, escape: fn(&str) -> String, code: fn(&str) -> String) -> St
         rest = &rest[at + word.len() + 2..];
     }
     set + &escape(rest)
-}
-
-/// A cell of the page: paths may break behind a slash, and what is still long then (a digest) anywhere in it. What is
-/// copied has no break in it.
-fn breakable(text: &str) -> String {
-    let parts: Vec<String> = text.split_inclusive('/').flat_map(stretches).collect();
-    parts.join("<wbr>")
-}
-
-/// Text with its long words in stretches, each escaped.
-fn stretches(text: &str) -> Vec<String> {
-    let long = |word: &str| word.chars().count() > UNBROKEN + UNBROKEN / 2;
-    if !text.split(' ').any(long) {
-        return vec![escaped(text)];
-    }
-    let letters: Vec<char> = text.chars().collect();
-    letters.chunks(UNBROKEN).map(|part| escaped(&part.iter().collect::<String>())).collect()
 }
 
 /// Text that markdown shows as it is.
@@ -161,7 +141,7 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{breakable, code, in_markdown, in_script, prose};
+    use super::{code, in_markdown, in_script, prose};
     use crate::records::pictures::escaped;
 
     #[test]
@@ -184,18 +164,5 @@ mod tests {
             assert_eq!(markdown(data), in_markdown(data));
             assert!(!markdown(data).replace("\\`", "").contains('`'), "{data}");
         }
-    }
-
-    #[test]
-    fn long_words_of_a_cell_may_break_and_are_otherwise_the_same() {
-        let digest = "13bdc3fabe394ebfe3bd908e7659e9c58399659001f46bcf28b98396f62c781e";
-        for text in
-            [digest, "../../transcripts/demo/ngram/classic.jsonl", "<a&b>/\"'<a&b>/\"'<a&b>/\"'", "a b", ""]
-        {
-            assert_eq!(breakable(text).replace("<wbr>", ""), escaped(text));
-        }
-        let longest = |text: &str| breakable(text).split("<wbr>").map(str::len).max();
-        assert_eq!(longest(digest), Some(16));
-        assert_eq!(breakable("../x/classic.repeat1.jsonl"), "../<wbr>x/<wbr>classic.repeat1.jsonl");
     }
 }

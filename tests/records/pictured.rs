@@ -26,7 +26,8 @@ fn the_outlined_cell_the_caption_the_table_and_compare_name_one_row() {
         let folder = tempfile::tempdir().unwrap();
         let (data, out) = (folder.path().join("data"), folder.path().join("record"));
         Run { stream: stream(30), ..Run::default() }.write(&data, "classic.jsonl");
-        let arm = Run { arm: "w4", width: 4, stream: parted(&stream(30), index), ..Run::default() };
+        let (accepts, parting) = (vec![3, 1, 2], parted(&stream(30), index));
+        let arm = Run { arm: "w4", width: 4, accepts, stream: parting, ..Run::default() };
         let path = arm.write(&data, "w4.jsonl");
         assert_eq!(report(&data, &out).code, 0);
         let csv = read(&out, "data.csv");
@@ -61,4 +62,23 @@ fn our_code_is_set_as_code_and_the_page_has_no_backtick() {
         markdown.contains("for want of a run with `repeat` 1") && !markdown.contains("\\`"),
         "{markdown}"
     );
+}
+
+#[test]
+fn wide_tables_scroll_in_a_box_that_the_keyboard_reaches() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("record");
+    assert_eq!(report(&repository("reports/gpu-first-contact/data/demo"), &out).code, 0);
+    let page = read(&out, "report.html");
+    let boxes: Vec<&str> = page.lines().filter(|line| line.contains("<table>")).collect();
+    assert!(boxes.len() > 4, "{boxes:?}");
+    for line in boxes {
+        let named = line.starts_with("<div class=\"table\" role=\"region\" aria-label=\"");
+        assert!(named && line.ends_with("\" tabindex=\"0\"><table>"), "{line}");
+    }
+    // What has no spaces and is long may break, and gets room: the digests of the data.
+    let cells = page.split("<td").skip(1).map(|cell| cell.split("</td>").next().unwrap());
+    let long: Vec<&str> = cells.filter(|cell| cell.contains('>') && cell.len() > 64).collect();
+    assert!(long.len() > 4, "{long:?}");
+    assert!(long.iter().all(|cell| cell.starts_with(" class=\"t\">")), "{long:?}");
 }
