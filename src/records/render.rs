@@ -14,6 +14,10 @@ const PAGE: &str = include_str!("templates/report.html.j2");
 const PAGE_NAME: &str = "report.html";
 const SCRIPT: &str = include_str!("templates/explore.js");
 const SHEET: &str = include_str!("templates/page.css");
+/// What sentences of this program set in backticks. Backticks around anything else came with data and stay what they are.
+const WORDS: [&str; 1] = ["repeat"];
+/// A cell with more characters than this is a sentence, a path or a digest: it gets room, and breaks where that ends.
+const LONG: usize = 40;
 
 /// The markdown.
 ///
@@ -57,6 +61,16 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     environment.add_filter("code", |text: String| Value::from_safe_string(code(&text)));
     environment
         .add_filter("cell", |text: String| Value::from_safe_string(in_markdown(&text).replace('|', "\\|")));
+    environment.add_filter("prose", |state: &State<'_, '_>, text: String| {
+        let html = matches!(state.auto_escape(), AutoEscape::Html);
+        let set = if html {
+            prose(&text, escaped, |word| format!("<code>{word}</code>"))
+        } else {
+            prose(&text, in_markdown, code)
+        };
+        Value::from_safe_string(set)
+    });
+    environment.add_filter("long", |text: String| text.chars().count() > LONG);
     environment.add_filter("plain", |text: String| Value::from_safe_string(harmless(&text)));
     environment.add_template("report.md", MARKDOWN)?;
     environment.add_template(PAGE_NAME, PAGE)?;
@@ -71,6 +85,21 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
         (_, Some(text)) => Ok(out.write_str(&in_markdown(text))?),
         (_, None) => Ok(out.write_str(&value.to_string())?),
     }
+}
+
+/// A sentence: what is ours to set as code is code, all else is escaped.
+fn prose(text: &str, escape: fn(&str) -> String, code: fn(&str) -> String) -> String {
+    let next = |rest: &str| {
+        let found = WORDS.iter().filter_map(|word| Some((rest.find(&format!("`{word}`"))?, *word)));
+        found.min()
+    };
+    let (mut set, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((at, word)) = next(rest) {
+        set.push_str(&escape(&rest[..at]));
+        set.push_str(&code(word));
+        rest = &rest[at + word.len() + 2..];
+    }
+    set + &escape(rest)
 }
 
 /// Text that markdown shows as it is.
@@ -112,7 +141,8 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{code, in_markdown, in_script};
+    use super::{code, in_markdown, in_script, prose};
+    use crate::records::pictures::escaped;
 
     #[test]
     fn names_from_elsewhere_are_text_and_nothing_else() {
@@ -120,5 +150,19 @@ mod tests {
         assert_eq!(code("data/w4.jsonl"), "`data/w4.jsonl`");
         assert_eq!(code("a`|<b"), "<code>a&#96;&#124;&lt;b</code>");
         assert_eq!(in_script(&serde_json::json!("</script>")), "\"\\u003c/script\\u003e\"");
+    }
+
+    #[test]
+    fn code_in_our_own_sentences_is_code_and_backticks_of_data_are_letters() {
+        let html = |text: &str| prose(text, escaped, |word| format!("<code>{word}</code>"));
+        let markdown = |text: &str| prose(text, in_markdown, code);
+        let ours = "a run with `repeat` 1, and `repeat` <2>";
+        assert_eq!(html(ours), "a run with <code>repeat</code> 1, and <code>repeat</code> &lt;2&gt;");
+        assert_eq!(markdown(ours), "a run with `repeat` 1, and `repeat` &lt;2&gt;");
+        for data in ["`x`", "`<b>`", "`repeat", "``", "`re`peat`", "`"] {
+            assert_eq!(html(data), escaped(data));
+            assert_eq!(markdown(data), in_markdown(data));
+            assert!(!markdown(data).replace("\\`", "").contains('`'), "{data}");
+        }
     }
 }

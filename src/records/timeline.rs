@@ -18,9 +18,13 @@ pub struct Timeline {
     pub arm: String,
     /// The sequence.
     pub sequence: i64,
+    /// Sequences of the file, this one among them.
+    pub sequences: usize,
     /// The kept rounds.
     pub beats: Vec<Beat>,
     /// Rounds of the sequence in all.
+    pub sequence_rounds: usize,
+    /// Rounds of the file in all.
     pub rounds: usize,
     /// Place in `beats`, and row, of the first differing token.
     pub flip: Option<(usize, usize)>,
@@ -90,8 +94,10 @@ pub fn of(arm: &Arm, file: &str, parted: Option<&RowLine>) -> Option<Timeline> {
         file: file.to_owned(),
         arm: arm.header.arm.clone(),
         sequence: sequence.sequence,
+        sequences: arm.sequences.len(),
         beats,
-        rounds: starts.len(),
+        sequence_rounds: starts.len(),
+        rounds: arm.sequences.iter().map(|one| one.rounds.len()).sum(),
         flip: row,
     })
 }

@@ -12,6 +12,7 @@ mod limits;
 mod made;
 mod nouns;
 mod numbers;
+mod pictured;
 mod placed;
 mod planted;
 mod remedied;

@@ -1,4 +1,7 @@
 //! Rounds as a timeline: what was proposed, accepted, rejected, chosen by the target itself, and where caches rewound.
+//!
+//! A round is a column. On top stands the bonus token, which row 0 was fed; below it, row by row and numbered as in every
+//! table and by `exactness show`, the proposal that the row was held against, and where the target's own choice joined.
 
 use super::canvas::{Anchor, Canvas};
 use super::grid::{Geometry, count};
@@ -8,8 +11,8 @@ use crate::results::{counted, part_of};
 const LEFT: f64 = 62.0;
 const TOP: f64 = 70.0;
 const CELL: f64 = 17.0;
-/// The most rows of a round that are drawn.
-const MOST_ROWS: usize = 17;
+/// The most lines of a round that are drawn: the bonus token's, and one a row.
+const MOST_LINES: usize = 17;
 
 /// What is drawn of a timeline.
 #[derive(Debug, Clone, Copy)]
@@ -39,78 +42,92 @@ impl Window {
 /// Where the rounds lie.
 #[must_use]
 pub fn geometry(timeline: &Timeline) -> Geometry {
-    Geometry { left: LEFT, top: TOP, cell: (CELL, CELL * count(rows(timeline))) }
+    Geometry { left: LEFT, top: TOP, cell: (CELL, CELL * count(lines(timeline))) }
 }
 
-fn rows(timeline: &Timeline) -> usize {
-    let widest = timeline.beats.iter().map(|beat| beat.draft.len() + 2).max().unwrap_or(2);
-    widest.min(MOST_ROWS)
+/// The bonus token's line, and those of the rows: one more than there are proposals.
+fn lines(timeline: &Timeline) -> usize {
+    widest(timeline).min(MOST_LINES)
+}
+
+fn widest(timeline: &Timeline) -> usize {
+    timeline.beats.iter().map(|beat| line(beat.draft.len()) + 1).max().unwrap_or(2)
+}
+
+/// The line of a row: the bonus token's is above them all.
+const fn line(row: usize) -> usize {
+    row + 1
 }
 
 /// Draws some rounds.
 #[must_use]
 pub fn draw(timeline: &Timeline, name: &'static str, window: Window) -> Canvas {
-    let rows = rows(timeline);
+    let lines = lines(timeline);
+    let bottom = TOP + CELL * count(lines);
     let width = (LEFT + CELL * count(window.rounds) + 16.0).max(800.0);
-    let height = TOP + CELL * count(rows) + 62.0;
-    let Timeline { arm, sequence, .. } = timeline;
-    let title = format!("Rounds of {arm}, sequence {sequence}");
-    let mut canvas = Canvas::new(name, &title, &alt(timeline, window), (width, height));
+    let title = title(timeline);
+    let mut canvas = Canvas::new(name, &title, &alt(timeline, window), (width, bottom + 62.0));
     canvas.text("xi", (12.0, 22.0), Anchor::Start, &title);
     legend(&mut canvas);
-    for row in 0..rows {
-        let label = if row == 0 { "bonus".to_owned() } else { format!("row {row}") };
-        canvas.text("xs", (LEFT - 8.0, TOP + CELL * count(row) + 12.5), Anchor::End, &label);
+    canvas.text("xs", (LEFT - 8.0, TOP + 12.5), Anchor::End, "bonus");
+    for row in 0..lines - 1 {
+        let y = TOP + CELL * count(line(row)) + 12.5;
+        canvas.text("xs", (LEFT - 8.0, y), Anchor::End, &format!("row {row}"));
     }
     for (place, beat) in window.beats(timeline).enumerate() {
         let x = LEFT + CELL * count(place);
-        round(&mut canvas, (x, rows), beat);
+        round(&mut canvas, (x, lines), beat);
         if place % 5 == 0 {
-            canvas.text(
-                "xs",
-                (x + CELL / 2.0, TOP + CELL * count(rows) + 28.0),
-                Anchor::Middle,
-                &beat.round.to_string(),
-            );
+            canvas.text("xs", (x + CELL / 2.0, bottom + 28.0), Anchor::Middle, &beat.round.to_string());
         }
         if let Some((_, row)) = timeline.flip.filter(|(flip, _)| *flip == window.from + place) {
-            flip(&mut canvas, x, (row + 1).min(rows - 1));
+            flip(&mut canvas, (x, lines), row);
         }
     }
-    canvas.text("xs", (LEFT, TOP + CELL * count(rows) + 48.0), Anchor::Start, "round");
+    let axis = "round; on each row's line: the proposal that the row was held against";
+    canvas.text("xs", (LEFT, bottom + 48.0), Anchor::Start, axis);
     canvas
 }
 
-/// The round of the first difference, and the place that the differing token took.
-fn flip(canvas: &mut Canvas, x: f64, row: usize) {
-    let top = TOP + CELL * count(row);
+fn title(timeline: &Timeline) -> String {
+    let Timeline { arm, sequence, sequences, .. } = timeline;
+    let others = if *sequences > 1 { format!(", one of {sequences}") } else { String::new() };
+    format!("Rounds of {arm}, sequence {sequence}{others}")
+}
+
+/// The round of the first difference, and the row that chose the differing token, where its line is drawn.
+fn flip(canvas: &mut Canvas, (x, lines): (f64, usize), row: usize) {
     canvas.shape(
         "xc",
         &[(x + 3.0, TOP - 14.0), (x + CELL - 4.0, TOP - 14.0), (x + CELL / 2.0 - 0.5, TOP - 4.0)],
     );
-    canvas.cell("xm", (x - 0.5, top - 0.5, CELL, CELL), "first difference");
+    if line(row) < lines {
+        let top = TOP + CELL * count(line(row));
+        canvas.cell("xm", (x - 0.5, top - 0.5, CELL, CELL), "first difference");
+    }
 }
 
-/// One round, a column: the bonus token, then the proposals, each in the row that it was fed to.
-fn round(canvas: &mut Canvas, (x, rows): (f64, usize), beat: &Beat) {
-    let area = |row: usize| (x + 1.0, TOP + CELL * count(row) + 1.0, CELL - 3.0, CELL - 3.0);
-    let middle = |row: usize| (x + CELL / 2.0 - 0.5, TOP + CELL * count(row) + CELL / 2.0 - 0.5);
+/// One round, a column: the bonus token, then the proposals, each at the row that it was held against.
+fn round(canvas: &mut Canvas, (x, lines): (f64, usize), beat: &Beat) {
+    let area = |at: usize| (x + 1.0, TOP + CELL * count(at) + 1.0, CELL - 3.0, CELL - 3.0);
+    let middle = |at: usize| (x + CELL / 2.0 - 0.5, TOP + CELL * count(at) + CELL / 2.0 - 0.5);
     canvas.dot("xb", middle(0), 5.5);
-    for row in 1..=beat.draft.len().min(rows - 1) {
-        if row <= beat.accepted {
-            canvas.cell("xk", area(row), "");
+    for row in 0..beat.draft.len().min(lines - 1) {
+        if row < beat.accepted {
+            canvas.cell("xk", area(line(row)), "");
         } else {
-            let (left, top, width, height) = area(row);
+            let (left, top, width, height) = area(line(row));
             canvas.cell("xr", (left + 0.5, top + 0.5, width - 1.0, height - 1.0), "");
             canvas.line("xa", (left + 3.0, top + height - 3.0), (left + width - 3.0, top + 3.0));
         }
     }
-    if beat.emitted > beat.accepted && beat.accepted + 1 < rows {
-        let (x, y) = middle(beat.accepted + 1);
+    // The row after the accepted ones: its own choice joined the stream, and is the next round's bonus token.
+    if beat.emitted > beat.accepted && line(beat.accepted) < lines {
+        let (x, y) = middle(line(beat.accepted));
         canvas.shape("xi", &[(x, y - 4.5), (x + 4.5, y), (x, y + 4.5), (x - 4.5, y)]);
     }
     if beat.rewinds() {
-        let y = TOP + CELL * count(rows) + 5.0;
+        let y = TOP + CELL * count(lines) + 5.0;
         let x = x + CELL / 2.0 - 0.5;
         canvas.shape("xs", &[(x - 4.0, y + 4.0), (x + 4.0, y), (x + 4.0, y + 8.0)]);
     }
@@ -123,7 +140,7 @@ fn legend(canvas: &mut Canvas) {
         canvas.text("xs", (x + 17.0, 44.0), Anchor::Start, text);
         x += 32.0 + 6.6 * count(text.chars().count());
     };
-    entry(canvas, "bonus", &|canvas, x| canvas.dot("xb", (x + 6.0, 40.0), 5.5));
+    entry(canvas, "bonus, fed to row 0", &|canvas, x| canvas.dot("xb", (x + 6.0, 40.0), 5.5));
     entry(canvas, "accepted", &|canvas, x| canvas.cell("xk", (x, 34.0, 12.0, 12.0), ""));
     entry(canvas, "rejected", &|canvas, x| {
         canvas.cell("xr", (x + 0.5, 34.5, 11.0, 11.0), "");
@@ -145,21 +162,43 @@ fn alt(timeline: &Timeline, window: Window) -> String {
     let (proposed, accepted) =
         (sum(|beat| beat.draft.len()), sum(|beat| beat.accepted.min(beat.draft.len())));
     let rewinds = sum(|beat| usize::from(beat.rewinds()));
-    let flip = timeline.flip.map_or_else(
+    format!(
+        "{} of {}, sequence {}{}: {}, {accepted} accepted, {}.{}{}",
+        part_of(window.rounds, timeline.sequence_rounds, "round"),
+        timeline.arm,
+        timeline.sequence,
+        among(timeline),
+        counted(proposed, "proposal"),
+        counted(rewinds, "rewind"),
+        told_flip(timeline),
+        cut(timeline)
+    )
+}
+
+/// What else the file has: one sequence is drawn.
+fn among(timeline: &Timeline) -> String {
+    if timeline.sequences < 2 {
+        return String::new();
+    }
+    format!(" (the file has {} sequences with {})", timeline.sequences, counted(timeline.rounds, "round"))
+}
+
+fn told_flip(timeline: &Timeline) -> String {
+    timeline.flip.map_or_else(
         || " No token differs in them.".to_owned(),
         |(place, row)| {
             let round = timeline.beats.get(place).map_or(0, |beat| beat.round);
             format!(" The first differing token is row {row} of round {round}.")
         },
-    );
-    format!(
-        "{} of {}, sequence {}: {}, {accepted} accepted, {}.{flip}",
-        part_of(window.rounds, timeline.rounds, "round"),
-        timeline.arm,
-        timeline.sequence,
-        counted(proposed, "proposal"),
-        counted(rewinds, "rewind")
     )
+}
+
+/// That the last rows of wide blocks are not drawn.
+fn cut(timeline: &Timeline) -> String {
+    if widest(timeline) <= MOST_LINES {
+        return String::new();
+    }
+    format!(" Rows from {} on are not drawn.", MOST_LINES - 1)
 }
 
 /// One round in words.
@@ -181,4 +220,101 @@ pub fn says(beat: &Beat) -> String {
         cache(beat.cache.0),
         cache(beat.cache.1),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CELL, Window, draw};
+    use crate::records::timeline::{Beat, Timeline};
+
+    fn beat(round: i64, draft: usize, accepted: usize) -> Beat {
+        Beat {
+            round,
+            index: 0,
+            bonus: 7,
+            draft: vec![1; draft],
+            target: vec![2; draft + 1],
+            accepted,
+            emitted: accepted + 1,
+            cache: (None, None),
+        }
+    }
+
+    fn timeline(beats: Vec<Beat>, flip: Option<(usize, usize)>) -> Timeline {
+        let (file, arm) = ("w4.jsonl".to_owned(), "w4".to_owned());
+        let sequence_rounds = beats.len();
+        Timeline { file, arm, sequence: 2, sequences: 4, beats, sequence_rounds, rounds: 105, flip }
+    }
+
+    /// The value of an attribute that is a number.
+    fn number(element: &str, name: &str) -> f64 {
+        let (_, rest) = element.split_once(&format!(" {name}=\"")).unwrap();
+        rest.split('"').next().unwrap().parse().unwrap()
+    }
+
+    /// The labels of the lines, each with its height.
+    fn labels(svg: &str) -> Vec<(String, f64)> {
+        let margin =
+            svg.lines().filter(|line| line.starts_with("<text") && line.contains("text-anchor=\"end\""));
+        let text = |line: &str| line.split(['>', '<']).nth(2).unwrap().to_owned();
+        margin.map(|line| (text(line), number(line, "y"))).collect()
+    }
+
+    /// The label of the line in which a height lies.
+    fn line_at(svg: &str, y: f64) -> String {
+        let near = |(_, at): &&(String, f64)| (*at - 12.5..*at - 12.5 + CELL).contains(&y);
+        labels(svg).iter().find(near).map(|(name, _)| name.clone()).unwrap()
+    }
+
+    #[test]
+    fn a_block_of_four_has_the_rows_0_to_3() {
+        let timeline = timeline(vec![beat(0, 3, 3), beat(1, 3, 1)], None);
+        let svg = draw(&timeline, "rounds", Window::of(&timeline, 42)).file();
+        let names: Vec<String> = labels(&svg).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["bonus", "row 0", "row 1", "row 2", "row 3"]);
+    }
+
+    #[test]
+    fn the_outlined_cell_is_on_the_line_of_the_row_that_the_caption_names() {
+        for row in 0..4 {
+            let timeline = timeline(vec![beat(6, 3, 3), beat(7, 3, row)], Some((1, row)));
+            let canvas = draw(&timeline, "rounds", Window::of(&timeline, 42));
+            let svg = canvas.file();
+            assert!(canvas.alt().contains(&format!("token is row {row} of round 7.")), "{}", canvas.alt());
+            let outlined = svg.lines().find(|line| line.contains("class=\"xm\"")).unwrap();
+            let middle = number(outlined, "y") + CELL / 2.0;
+            assert_eq!(line_at(&svg, middle), format!("row {row}"));
+            // The target's own choice is drawn there too: the row after the accepted ones made it.
+            let own = format!(",{}", crate::records::pictures::canvas::short(middle));
+            let choices = svg.lines().filter(|line| line.starts_with("<polygon class=\"xi\""));
+            assert_eq!(choices.filter(|line| line.contains(&own)).count(), if row == 3 { 2 } else { 1 });
+        }
+    }
+
+    #[test]
+    fn one_sequence_of_a_file_says_so_and_rows_that_are_not_drawn_too() {
+        let mut told = timeline(vec![beat(0, 31, 25)], Some((0, 25)));
+        let drawn = |timeline: &Timeline| draw(timeline, "rounds", Window::of(timeline, 42));
+        let canvas = drawn(&told);
+        assert!(
+            canvas
+                .alt()
+                .starts_with("1 of 1 round of w4, sequence 2 (the file has 4 sequences with 105 rounds): "),
+            "{}",
+            canvas.alt()
+        );
+        assert!(
+            canvas.alt().ends_with(" row 25 of round 0. Rows from 16 on are not drawn."),
+            "{}",
+            canvas.alt()
+        );
+        let svg = canvas.file();
+        assert!(
+            !svg.contains("class=\"xm\"") && svg.contains("<polygon class=\"xc\""),
+            "no cell of another row"
+        );
+        assert_eq!(labels(&svg).last().unwrap().0, "row 15");
+        (told.sequences, told.rounds) = (1, 1);
+        assert!(drawn(&told).alt().starts_with("1 of 1 round of w4, sequence 2: "));
+    }
 }
