@@ -188,8 +188,11 @@ impl Flip {
             };
             let narrower = match self.narrower {
                 0 => String::new(),
-                1 => " (1 equal row that no block so wide computed is left out)".to_owned(),
-                more => format!(" ({more} equal rows that no block so wide computed are left out)"),
+                1 => " (1 earlier equal row is not counted: its block had fewer rows than the flip's)"
+                    .to_owned(),
+                more => format!(
+                    " ({more} earlier equal rows are not counted: their blocks had fewer rows than the flip's)"
+                ),
             };
             let says = format!("{counted} this pair in both arms{narrower}; {ENOUGH_ROWS} make a scale");
             return (Difference::Undecided, says);

@@ -66,7 +66,7 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
         let set = if html {
             prose(&text, escaped, |word| format!("<code>{word}</code>"))
         } else {
-            prose(&text, in_markdown, code)
+            begun(&prose(&text, in_markdown, code))
         };
         Value::from_safe_string(set)
     });
@@ -82,7 +82,7 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
     match (state.auto_escape(), text) {
         (AutoEscape::Html, Some(text)) => Ok(out.write_str(&escaped(text))?),
         (AutoEscape::Html, None) => escape_formatter(out, state, value),
-        (_, Some(text)) => Ok(out.write_str(&in_markdown(text))?),
+        (_, Some(text)) => Ok(out.write_str(&begun(&in_markdown(text)))?),
         (_, None) => Ok(out.write_str(&value.to_string())?),
     }
 }
@@ -100,6 +100,18 @@ fn prose(text: &str, escape: fn(&str) -> String, code: fn(&str) -> String) -> St
         rest = &rest[at + word.len() + 2..];
     }
     set + &escape(rest)
+}
+
+/// Escaped text as it can begin a line: what would begin a heading, a list or code there has a backslash in front.
+fn begun(safe: &str) -> String {
+    let safe = safe.trim_start_matches(' ');
+    let marker = safe.find(' ').map_or(safe, |end| &safe[..end]);
+    let heading = !marker.is_empty() && marker.bytes().all(|byte| byte == b'#');
+    let number = marker.strip_suffix(['.', ')']).unwrap_or_default();
+    let numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let place =
+        if heading || ["+", "-"].contains(&marker) { Some(0) } else { numbered.then_some(number.len()) };
+    place.map_or_else(|| safe.to_owned(), |place| format!("{}\\{}", &safe[..place], &safe[place..]))
 }
 
 /// Text that markdown shows as it is.
@@ -141,7 +153,7 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{code, in_markdown, in_script, prose};
+    use super::{begun, code, in_markdown, in_script, prose};
     use crate::records::pictures::escaped;
 
     #[test]
@@ -150,6 +162,18 @@ mod tests {
         assert_eq!(code("data/w4.jsonl"), "`data/w4.jsonl`");
         assert_eq!(code("a`|<b"), "<code>a&#96;&#124;&lt;b</code>");
         assert_eq!(in_script(&serde_json::json!("</script>")), "\"\\u003c/script\\u003e\"");
+    }
+
+    #[test]
+    fn nothing_from_elsewhere_begins_a_heading_a_list_or_code() {
+        let shown = |text: &str| begun(&in_markdown(text));
+        assert_eq!(shown("# T: identical"), "\\# T: identical");
+        assert_eq!(shown("    ### x"), "\\### x");
+        assert_eq!(shown("+ x"), "\\+ x");
+        assert_eq!((shown("1. x"), shown("12) x")), ("1\\. x".into(), "12\\) x".into()));
+        for plain in ["#hash", "-1.5", "1.5 ulp", "22 of 22", "", "a # b"] {
+            assert_eq!(shown(plain), plain);
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn runs_beside_a_trail_without_its_beginning_are_no_arms() {
         for says in [
             "a remedy whose trail cannot be read; 4 transcripts beside it are not judged).",
             "### A remedy whose trail cannot be read (../data/remedy/trail.jsonl)",
-            "4 transcripts of its runs and timings are not judged here: they are no arms",
+            "4 transcripts of its runs and timings are not judged here: they are not among the compared arms",
             "| ../data/remedy/trail.jsonl | trail that cannot be read |",
             why,
         ] {
@@ -87,7 +87,7 @@ fn a_timing_that_was_cut_is_told_beside_what_was_proven() {
         "1 of 2 settings proven so far; 5 answers; cut while width 6 was timed).",
         "the timing of the proven ones was begun and cut (2 transcripts of it, no answer): its speed, the choice and \
          remedy.json are missing",
-        "6 transcripts of its runs and timings are not judged here: they are no arms",
+        "6 transcripts of its runs and timings are not judged here: they are not among the compared arms",
     ] {
         assert!(page.contains(says), "{says} is not in {page}");
     }
@@ -111,7 +111,7 @@ fn one_transcript_is_told_as_one() {
     let page = read(&out, "report.md");
     for says in [
         "0 of 1 setting proven so far; 1 answer).",
-        "1 transcript of its runs and timings is not judged here: it is no arm, and the last may be cut.",
+        "1 transcript of its runs and timings is not judged here: it is not one of the compared arms, and the last may be cut.",
         "the one transcript among the inputs is a remedy's and no arm",
     ] {
         assert!(page.contains(says), "{says} is not in {page}");

@@ -126,7 +126,7 @@ pub fn timeline(all: &Gathered, document: &mut Document) -> Section {
     let window = rounds::Window::of(shown, ROUNDS);
     let canvas = rounds::draw(shown, "rounds", window);
     let explored = explore::rounds(shown, window);
-    let told = format!("{} of {}.", part_of(window.rounds, shown.rounds, "round"), shown.file);
+    let told = format!("From {}.", shown.file);
     let blocks = vec![document.picture(canvas, Some(explored)), Block::text(told)];
     Section::new("rounds", "Rounds", blocks)
 }
@@ -210,7 +210,10 @@ fn drift((arm, sequence, pairing): (&Arm, i64, &Pairing)) -> Option<String> {
 
 fn flip_row(arm: &Arm, sequence: i64, flip: &Judged) -> Vec<String> {
     let number = |number: Option<f64>| number.map_or_else(|| DASH.to_owned(), |number| number.to_string());
-    let short = |number: Option<f64>| number.map_or_else(|| DASH.to_owned(), |number| format!("{number:.2}"));
+    let short = |number: Option<f64>| {
+        let text = number.map(|number| format!("{number:.2}"));
+        text.map_or_else(|| DASH.to_owned(), |text| text.trim_end_matches(".00").to_owned())
+    };
     vec![
         arm.arm.clone(),
         arm.file.clone(),

@@ -37,7 +37,7 @@ fn aside(runs: usize) -> String {
         "{} of its runs and timings {} not judged here: {}, and the last may be cut.",
         counted(runs, "transcript"),
         agreed(runs, "is", "are"),
-        agreed(runs, "it is no arm", "they are no arms")
+        agreed(runs, "it is not one of the compared arms", "they are not among the compared arms")
     )
 }
 

@@ -20,8 +20,8 @@ pub fn operations(all: &Gathered, document: &mut Document) -> Section {
         let [agrees, later, surprise, unknown] =
             ["agrees", "later", "surprise", "unknown"].map(|word| one.result.count(word));
         blocks.push(Block::text(format!(
-            "{}{of}: {agrees} as predicted, {later} with other bytes from more rows on than the kernel's \
-             change or not at all, {surprise} contradicted, {unknown} without a prediction.",
+            "{}{of}: {agrees} as predicted, {later} parting only at more rows than \
+             predicted, or in no draw, {surprise} contradicted, {unknown} without a prediction.",
             counted(one.result.lines.len(), "operation")
         )));
         let mut table = COLUMNS.iter().fold(Table::new(), |table, name| table.text(name));

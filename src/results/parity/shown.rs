@@ -46,7 +46,7 @@ impl Parity {
         }));
         let count = |agreement| self.lines.iter().filter(|line| line.agreement == agreement).count();
         says.push(format!(
-            "Predictions: {} as predicted, {} with other bytes from more rows on than the kernel's change or not at all, {} \
+            "Predictions: {} as predicted, {} parting only at more rows than predicted, or in no draw, {} \
              contradicted, {} without one.",
             count(Agreement::Agrees),
             count(Agreement::Later),
