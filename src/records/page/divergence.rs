@@ -7,7 +7,7 @@ use crate::records::gather::{BEHIND, Gathered};
 use crate::records::pictures::{flip, rounds, rows};
 use crate::records::timeline::Timeline;
 use crate::results::stored::{Arm, Judgement, Pairing};
-use crate::results::{Table, agreed, counted, part_of};
+use crate::results::{Table, agreed, counted};
 
 /// Rounds of the picture that is a file of its own.
 const ROUNDS: usize = 42;

@@ -4,6 +4,7 @@ use super::answers::{Candidate, Ending, Ran, Remedy, WidthRemedy};
 use super::or_defaults;
 use crate::algebra::Verdict;
 use crate::results::probe::Outcome;
+use std::collections::BTreeSet;
 
 impl Remedy {
     /// The first thing that the rest does not bear out.
@@ -12,10 +13,9 @@ impl Remedy {
         if self.widths.is_empty() {
             return Some("no width was asked about".to_owned());
         }
-        let mut widths: Vec<u64> = self.widths.iter().map(|one| one.width).collect();
-        widths.sort_unstable();
-        if let Some(twice) = widths.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Some(format!("width {} stands in it twice", twice[0]));
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = self.widths.iter().find(|one| !seen.insert(one.width)) {
+            return Some(format!("width {} stands in it twice", twice.width));
         }
         let widths = self.widths.iter().find_map(WidthRemedy::contradiction);
         widths.or_else(|| {
