@@ -157,7 +157,13 @@ fn with_place(answer: Answer, side: &Side<'_>, parting: &Parting) -> Answer {
 #[must_use]
 pub fn vacuous(arm: &Side<'_>, speculates: bool, compared: Option<&Compared>) -> Answer {
     let Some(compared) = compared else {
-        let says = "no side by side: the two arms share neither ids nor token strings nor text".to_owned();
+        let says =
+            if arm.prefill.is_none() && arm.steps.is_empty() && arm.rounds.is_empty() && arm.footer.is_none()
+            {
+                "nothing of this sequence was recorded".to_owned()
+            } else {
+                "no side by side: the two arms share neither ids nor token strings nor text".to_owned()
+            };
         return broken("vacuous", json!("tokens > 0"), Value::Null, says);
     };
     if compared.arm == 0 || compared.reference == 0 {

@@ -2,6 +2,7 @@
 
 use super::console;
 use super::exit::Failure;
+use crate::results::counted;
 use crate::transcript::import::{Extras, ImportError, Imported, mlxcel, openai, record};
 use anyhow::Context as _;
 use std::fs;
@@ -91,7 +92,9 @@ impl MlxcelLog {
         if self.responses.is_some() && answers.len() != bursts.len() {
             let (answers, bursts) = (answers.len(), bursts.len());
             console::note(&format!(
-                "{answers} answers for {bursts} bursts: paired in order, the rest left out"
+                "{} for {}: paired in order, the rest left out",
+                counted(answers, "answer"),
+                counted(bursts, "burst")
             ));
         }
         let extras = self.common.extras(None)?;

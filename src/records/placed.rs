@@ -13,8 +13,8 @@ pub fn place<'a>(inputs: &'a [Input], holder: &Input, path: &str) -> Option<&'a 
     let parts = parts(path);
     let transcripts = || inputs.iter().filter(|one| matches!(one.kind, Kind::Transcript | Kind::Unjudged));
     let base = if holder.folder() == "." { String::new() } else { format!("{}/", holder.folder()) };
-    let beside = (0..parts.len()).map(|from| format!("{base}{}", parts[from..].join("/")));
-    if let Some(found) = { beside }.find_map(|name| transcripts().find(|one| one.name == name)) {
+    let mut beside = (0..parts.len()).map(|from| format!("{base}{}", parts[from..].join("/")));
+    if let Some(found) = beside.find_map(|name| transcripts().find(|one| one.name == name)) {
         return Some(&found.name);
     }
     // A file name alone is shared by too many runs.

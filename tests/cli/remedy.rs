@@ -45,13 +45,6 @@ fn the_choice_is_kept_and_taken_by_other_verbs() {
     let mut names: Vec<_> = runs.map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["plain-1", "w3-1", "w3-2"], "plain decoding, as requested and by the chain");
-    // Another width of the same question goes on with the trail, and leaves the first result there.
-    let wider = ran(&memo, &line.replace("--width 3", "--width 2"));
-    assert_eq!(wider.code, 0, "{}", wider.err);
-    assert!(wider.err.contains("remedy.json held before is kept as remedy-w3.json"), "{}", wider.err);
-    let kept = std::fs::read_to_string(folder.path().join("remedy/remedy-w3.json")).unwrap();
-    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
-    assert_eq!(kept["widths"][0]["candidates"], first.json()["widths"][0]["candidates"]);
     let other = ran(&memo, &format!("{line} --seed 9"));
     assert_eq!(other.code, 2, "{}", other.err);
     assert!(other.err.contains("its question is another one (seed 1 there, seed 9 now)"), "{}", other.err);
@@ -73,6 +66,29 @@ fn the_choice_is_kept_and_taken_by_other_verbs() {
     let bisected = format!("bisect {decoding} --routes auto --out {}", out("bisect"));
     let bisected = ran(&memo, &bisected);
     assert_eq!((bisected.code, &bisected.json()["class"]), (0, &"identical".into()), "{}", bisected.err);
+}
+
+/// Another width of the same question goes on with the trail, and leaves the first result there.
+#[test]
+fn a_remedy_of_another_width_keeps_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (memo, out) = (folder.path().join("gate.json"), folder.path().join("remedy"));
+    let decoding = "--drafter cycle:1 --max-tokens 6 --prompt-ids 5,6,7 --no-bench --length 5 --walk 4";
+    let asked = |width: usize| {
+        let line =
+            format!("remedy --width {width} {decoding} --routes delta=chunked --out {}", out.display());
+        let found = ran(&memo, &line);
+        assert_eq!(found.code, 0, "{}", found.err);
+        found
+    };
+    let (first, second) = (asked(3), asked(2));
+    assert!(second.err.contains("remedy.json held before is kept as remedy-w3.json"), "{}", second.err);
+    for (name, found) in [("remedy-w3.json", &first), ("remedy.json", &second)] {
+        let stored: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(out.join(name)).unwrap()).unwrap();
+        assert_eq!(stored, found.json(), "{name}");
+    }
+    assert!(!asked(2).err.contains("is kept as"), "the same widths again");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::records::explore;
 use crate::records::gather::{From, Gathered};
 use crate::records::pictures::layers;
 use crate::results::Table;
-use crate::results::bisect::Bisected;
+use crate::results::bisect::{Bisected, Class};
 
 /// The section.
 #[must_use]
@@ -37,8 +37,7 @@ pub fn section(all: &Gathered, document: &mut Document) -> Section {
 fn bisect(one: &From<Bisected>) -> Vec<Block> {
     let Bisected { class, reading, .. } = &one.result;
     let sources = || vec![one.file.clone()];
-    let mut items =
-        vec![format!("Asked: {}.", one.result.asked()), format!("Found: {class}. {}", one.result.summary())];
+    let mut items = vec![format!("Asked: {}.", one.result.asked()), found(*class, &one.result.summary())];
     items.extend(reading.map(|reading| format!("Patterns: {reading}.")));
     items.extend(one.result.row_sentences());
     items.extend(one.result.place_sentences());
@@ -55,4 +54,15 @@ fn bisect(one: &From<Bisected>) -> Vec<Block> {
         tables.into_iter().filter(|table| !table.is_empty()).map(|table| Block::table(table, sources())),
     );
     blocks
+}
+
+/// The class and the verdict, which may be the same word.
+fn found(class: Class, summary: &str) -> String {
+    let summary = summary.trim_start_matches("verdict: ");
+    let class = class.to_string();
+    if summary.starts_with(&class) {
+        format!("Found: {summary}.")
+    } else {
+        format!("Found: {class}; {summary}.")
+    }
 }
