@@ -85,6 +85,29 @@ fn exit_codes() {
     assert_eq!(code(&["check-algebra", "tests/cases/A1/arm.jsonl", "--exit-code", "git-bisect"]), 1);
 }
 
+/// What a search leaves beside its runs is no transcript, and a run that is named twice is one run.
+#[test]
+fn a_folder_stands_for_its_transcripts_alone_and_each_once() {
+    let ran = |arguments: &[&str]| {
+        let output = exactness(&[&["check-algebra"], arguments].concat());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    };
+    let data = "reports/planted-cpu/data";
+    let trail = format!("{data}/bisect/trail.jsonl");
+    let (code, out, err) = ran(&[data]);
+    assert_eq!((code, err.lines().count()), (0, 1), "{err}");
+    assert!(out.contains("consistent: 3 files;"), "{out}");
+    assert!(err.contains(&format!("{trail}: a trail, no transcript; passed over")), "{err}");
+    let run = format!("{data}/arms/w4.jsonl");
+    let (code, out, err) = ran(&[&run, &run]);
+    assert!(code == 0 && out.contains("consistent: 1 file;") && err.contains("named twice"), "{out}{err}");
+    let (code, out, err) = ran(&[&run, &trail]);
+    assert_eq!((code, err.lines().count()), (4, 1), "{err}");
+    assert!(err.contains(&format!("error: read {trail}: it is a trail, no transcript")), "{err}");
+    assert!(out.contains("w4.jsonl"), "the other one is judged: {out}");
+}
+
 #[test]
 fn standard_input_and_the_file_say_the_same() {
     let file = exactness(&["check-algebra", "tests/cases/A1/arm.jsonl", "--format", "json"]);

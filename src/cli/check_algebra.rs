@@ -70,7 +70,7 @@ impl CheckAlgebra {
     pub fn run(&self) -> anyhow::Result<u8> {
         let files = judging::transcripts(&self.inputs)?;
         let judged: Vec<Result<ArmJudgement, Failure>> =
-            files.par_iter().map(|file| judging::judge_path(file).map_err(Failure::from)).collect();
+            files.par_iter().map(|file| judging::judged(file)).collect();
         let (mut arms, mut codes) = (Vec::new(), Vec::new());
         for result in judged {
             match result {

@@ -2,6 +2,7 @@
 
 use super::console;
 use super::exit::Failure;
+use crate::algebra::judgement::ArmJudgement;
 use crate::results::bisect::TRAIL_FORMAT;
 pub use crate::results::judging::{judge_input, judge_path};
 use crate::results::sweep::journal;
@@ -33,6 +34,19 @@ pub fn transcripts(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     }
     once(&mut files);
     Ok(files)
+}
+
+/// Judges a transcript; another file of this program is called by its name.
+///
+/// # Errors
+/// When it cannot be read, or is no transcript.
+pub fn judged(path: &Path) -> Result<ArmJudgement, Failure> {
+    match other_kind(path) {
+        Some(kind) => {
+            Err(Failure::unparseable(format!("read {}: it is {kind}, no transcript", path.display())))
+        }
+        None => judge_path(path).map_err(Failure::from),
+    }
 }
 
 /// A file that is named twice, or has a second name, is one run.
@@ -92,8 +106,11 @@ struct Claim {
     format: String,
 }
 
-/// What else of this program a file is, by its first line.
+/// What else of this program a file is, by its first line. A pipe can be read once, and is for the judge.
 fn other_kind(path: &Path) -> Option<&'static str> {
+    if !path.is_file() {
+        return None;
+    }
     let mut first = Vec::new();
     let input = fs::File::open(path).ok()?;
     BufReader::new(input).take(LONGEST_CLAIM).read_until(b'\n', &mut first).ok()?;
