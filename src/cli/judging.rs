@@ -41,12 +41,10 @@ pub fn transcripts(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 /// # Errors
 /// When it cannot be read, or is no transcript.
 pub fn judged(path: &Path) -> Result<ArmJudgement, Failure> {
-    match other_kind(path) {
-        Some(kind) => {
-            Err(Failure::unparseable(format!("read {}: it is {kind}, no transcript", path.display())))
-        }
-        None => judge_path(path).map_err(Failure::from),
-    }
+    judge_path(path).map_err(|error| match other_kind(path) {
+        Some(kind) => Failure::unparseable(format!("read {}: it is {kind}, no transcript", path.display())),
+        None => Failure::from(error),
+    })
 }
 
 /// A file that is named twice, or has a second name, is one run.

@@ -22,7 +22,7 @@ use crate::results::bisect::Key;
 use crate::results::remedy::steps::QUESTION;
 use crate::results::remedy::{REMEDY_VERSION, Remedy, WidthRemedy};
 use crate::transcript::digest::sha256;
-use crate::transcript::files::{rename, write_whole};
+use crate::transcript::files::{put_aside, rename, write_whole};
 use std::path::Path;
 
 /// Finds the cheapest routes under which blocks of a width give plain decoding's bytes.
@@ -234,17 +234,16 @@ impl RemedyArgs {
 /// A result in the same folder that has widths which are not asked now keeps what it has under a name of its own.
 fn keep_other_widths(file: &Path, now: &Remedy) -> anyhow::Result<()> {
     let Ok(text) = std::fs::read(file) else { return Ok(()) };
-    let name = match serde_json::from_slice::<Remedy>(&text) {
-        Ok(before) if before.widths.iter().all(|one| now.widths.iter().any(|now| now.width == one.width)) => {
-            return Ok(());
-        }
-        Ok(before) => {
-            let widths: Vec<String> = before.widths.iter().map(|one| one.width.to_string()).collect();
-            format!("remedy-w{}.json", widths.join("-"))
-        }
+    let Ok(before) = serde_json::from_slice::<Remedy>(&text) else {
         // Whatever it is, it is not ours to overwrite.
-        Err(_) => "remedy-unread.json".to_owned(),
+        console::note(&format!("note: {} is no result; it is put aside", file.display()));
+        return Ok(put_aside(file)?);
     };
+    if before.widths.iter().all(|one| now.widths.iter().any(|now| now.width == one.width)) {
+        return Ok(());
+    }
+    let widths: Vec<String> = before.widths.iter().map(|one| one.width.to_string()).collect();
+    let name = format!("remedy-w{}.json", widths.join("-"));
     rename(file, &file.with_file_name(&name))?;
     console::note(&format!("note: what {} held before is kept as {name}", file.display()));
     Ok(())

@@ -43,18 +43,16 @@ impl Arms<anyhow::Error> for Runs<'_> {
         let planned = [Planned { arm, file, routes: routes.clone() }];
         let runs = self.prepared.runs_beside(&planned, Recorded::AsAsked, plain.first())?;
         let experiment = judged(plain.into_iter().chain(runs).collect())?;
-        let arms = || experiment.outcomes.iter().filter(|outcome| outcome.role == Role::Arm);
-        let sum = |counts: Vec<Counted>| {
-            let sum = |(differ, all), one: &Counted| (differ + one.differ as u64, all + one.compared as u64);
-            counts.iter().fold((0, 0), sum)
-        };
-        let states: Vec<Counted> = arms().filter_map(|arm| arm.states).collect();
+        let extent = experiment.extent();
+        let counts = |counted: Counted| (counted.differ as u64, counted.compared as u64);
+        let digested =
+            experiment.outcomes.iter().any(|outcome| outcome.role == Role::Arm && outcome.states.is_some());
         Ok(Ran {
             verdict: experiment.verdict.word().to_owned(),
             code: experiment.verdict.exit_code(),
-            rows: sum(arms().filter_map(|arm| arm.rows).collect()),
-            states: (!states.is_empty()).then(|| sum(states)),
-            tokens: experiment.extent().tokens,
+            rows: counts(extent.rows),
+            states: digested.then(|| counts(extent.states)),
+            tokens: extent.tokens,
             file: planned[0].file.display().to_string(),
             changed: self.changed(&routes.plain)?,
         })

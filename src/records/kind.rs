@@ -148,7 +148,7 @@ impl Claim {
         match self.format.as_deref() {
             Some(crate::transcript::format::FORMAT) => return Kind::Transcript,
             Some(crate::results::sweep::journal::FORMAT) => return Kind::Sweep,
-            Some("exactness.trail") => return Kind::Trail,
+            Some(crate::results::bisect::TRAIL_FORMAT) => return Kind::Trail,
             _ => {}
         }
         if self.line.as_deref().is_some_and(|line| LINES.contains(&line)) {

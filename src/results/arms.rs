@@ -172,8 +172,8 @@ impl Experiment {
             speculative: self.runs.iter().filter(|run| run.width.is_some()).count(),
             prompts: reference.map_or(0, |run| run.streams.len()),
             tokens: reference.map_or(0, |run| run.tokens),
-            rows: total(arms().filter_map(|outcome| outcome.rows)),
-            states: total(arms().filter_map(|outcome| outcome.states)),
+            rows: arms().filter_map(|outcome| outcome.rows).sum(),
+            states: arms().filter_map(|outcome| outcome.states).sum(),
         }
     }
 }
@@ -191,13 +191,6 @@ pub struct Extent {
     pub rows: Counted,
     /// States compared with plain decoding's.
     pub states: Counted,
-}
-
-fn total(counts: impl Iterator<Item = Counted>) -> Counted {
-    counts.fold(Counted { compared: 0, differ: 0 }, |sum, one| Counted {
-        compared: sum.compared + one.compared,
-        differ: sum.differ + one.differ,
-    })
 }
 
 fn counted(counted: Option<Counted>) -> String {

@@ -13,6 +13,7 @@ use crate::algebra::states::{FirstState, StatesCompared};
 use crate::algebra::{Pairing, Side, Verdict};
 use serde::Serialize;
 use std::convert::Infallible;
+use std::iter::Sum;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -157,10 +158,19 @@ impl NullArm {
 
 /// Adds what one sequence has to the sum, if it has any.
 fn add(sum: &mut Option<Counted>, more: Option<(usize, usize)>) {
-    let Some((compared, differ)) = more else { return };
-    let sum = sum.get_or_insert(Counted { compared: 0, differ: 0 });
-    sum.compared += compared;
-    sum.differ += differ;
+    let more = more.map(|(compared, differ)| Counted { compared, differ });
+    if more.is_some() {
+        *sum = Some([*sum, more].into_iter().flatten().sum());
+    }
+}
+
+impl Sum for Counted {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self { compared: 0, differ: 0 }, |sum, one| Self {
+            compared: sum.compared + one.compared,
+            differ: sum.differ + one.differ,
+        })
+    }
 }
 
 impl PartedAt {
